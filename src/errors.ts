@@ -1,0 +1,108 @@
+/**
+ * All errors of Sluice. Messages say what was required and what came, and never hold a secret.
+ * The edge maps `code` to `extensions.code`; whatever is not a SluiceError is masked.
+ */
+export class SluiceError extends Error {
+  readonly code: string;
+
+  constructor(code: string, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = new.target.name;
+    this.code = code;
+  }
+}
+
+/** A token that is unreadable, forged, foreign, of another purpose or of a retired key: all alike on purpose. */
+export class BadCursorError extends SluiceError {
+  constructor() {
+    super('BAD_CURSOR', 'the cursor is not valid here: drop it and ask without one');
+  }
+}
+
+/** An argument that breaks a rule, such as `limit must be 1 to 100, got 500`. */
+export class BadUserInputError extends SluiceError {
+  /** The argument's name in the schema. */
+  readonly argument: string;
+
+  constructor(argument: string, message: string) {
+    super('BAD_USER_INPUT', message);
+    this.argument = argument;
+  }
+}
+
+export class UnauthenticatedError extends SluiceError {
+  constructor(message = 'this needs a signed-in viewer') {
+    super('UNAUTHENTICATED', message);
+  }
+}
+
+/** The store did not answer: an outage, never a miss. Tokens stay valid. */
+export class StoreUnavailableError extends SluiceError {
+  /** Unix milliseconds. */
+  readonly retryAtMs: number | undefined;
+
+  constructor(message: string, options?: { cause?: unknown; retryAtMs?: number }) {
+    super('STORE_UNAVAILABLE', message, options);
+    this.retryAtMs = options?.retryAtMs;
+  }
+}
+
+/** The recommender did not answer usefully. Tokens stay valid. */
+export class RecommenderUnavailableError extends SluiceError {
+  /** Unix milliseconds. */
+  readonly retryAtMs: number | undefined;
+
+  constructor(message: string, options?: { cause?: unknown; retryAtMs?: number }) {
+    super('RECOMMENDER_UNAVAILABLE', message, options);
+    this.retryAtMs = options?.retryAtMs;
+  }
+}
+
+/** A settings file that breaks a rule. The process stops with exit code 2 and this message, without a stack. */
+export class ConfigError extends SluiceError {
+  constructor(message: string) {
+    super('CONFIG', message);
+  }
+}
+
+/** Snowflake ids that cannot be issued now, such as after a clock step beyond the tolerance. */
+export class IdGeneratorError extends SluiceError {
+  constructor(message: string) {
+    super('ID_GENERATOR', message);
+  }
+}
+
+/** What an upstream's reply amounts to. The same words as `ProblemCode` in the schema. */
+export type UpstreamErrorCode = 'UNAUTHORIZED' | 'FORBIDDEN' | 'GONE' | 'RATE_LIMITED' | 'UNAVAILABLE' | 'MALFORMED';
+
+/**
+ * A request to an upstream that did not give posts.
+ * Example message: `GET https://town.example/api/v1/timelines/home answered 429, retry after 30 s`.
+ */
+export class UpstreamError extends SluiceError {
+  declare readonly code: UpstreamErrorCode;
+  /** Unix milliseconds, from whichever header form the upstream uses. */
+  readonly retryAtMs: number | undefined;
+  /** The HTTP status, absent when none came. */
+  readonly status: number | undefined;
+
+  constructor(
+    code: UpstreamErrorCode,
+    message: string,
+    options?: { cause?: unknown; retryAtMs?: number | undefined; status?: number | undefined },
+  ) {
+    super(code, message, options);
+    this.retryAtMs = options?.retryAtMs;
+    this.status = options?.status;
+  }
+}
+
+/** What a page tells about something that went wrong beside it; the shape of `Problem` in the schema. */
+export interface Problem {
+  readonly code: UpstreamErrorCode | 'STALE' | 'NOT_CONNECTED' | 'RECOMMENDER_UNAVAILABLE' | 'STORE_UNAVAILABLE';
+  readonly message: string;
+  /** The settings key of the source it is about. */
+  readonly sourceKey?: string | undefined;
+  /** Unix milliseconds. */
+  readonly retryAtMs?: number | undefined;
+}

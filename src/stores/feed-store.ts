@@ -1,0 +1,80 @@
+import type { PostId } from '../post.ts';
+import type { Reason } from '../recommenders/recommender.ts';
+
+/** Feed instances of viewers. Everything here has a TTL, and may be evicted at any moment. */
+export interface FeedStore {
+  /** The instance that the alias names, and the alias's own value: it may dangle. */
+  current(viewerId: string, nowMs: number): Promise<{ alias?: string; instance?: InstanceHeader }>;
+  /** The viewer's newest live instance, whether or not the alias names it. */
+  newest(viewerId: string, nowMs: number): Promise<InstanceHeader | undefined>;
+  /**
+   * Items `offset` to `offset + count` of a live instance (fewer at its end), undefined when it is gone.
+   * Lengthens the instance's life, never the alias's.
+   */
+  cut(query: {
+    viewerId: string;
+    feedId: string;
+    offset: number;
+    count: number;
+    nowMs: number;
+    ttlMs: number;
+  }): Promise<InstanceCut | undefined>;
+  /**
+   * Makes the instance live and the current one, if the alias still is `replaces` (absent: no live alias), or names an
+   * instance that is gone; gives the winner. Sent twice, it changes nothing.
+   * At most `keep` live instances a viewer: the one read longest ago goes, never the current one.
+   */
+  publish(publication: Publication & { replaces?: string | undefined; aliasTtlMs: number }): Promise<InstanceHeader>;
+  /** Makes the instance the one successor of (feedId, offset), unless a live one is there: gives the winner. Never the current one. */
+  publishSuccessor(publication: Publication & { of: SuccessorKey }): Promise<InstanceHeader>;
+  successor(viewerId: string, of: SuccessorKey, nowMs: number): Promise<InstanceHeader | undefined>;
+  /**
+   * Remembers what each hash names, until then and for as long as any live instance may name it.
+   * Gives the hashes that stand for another key already: the caller salts those and tries again.
+   */
+  putReferences(references: readonly Reference[], expiresAtMs: number): Promise<readonly string[]>;
+}
+
+export interface SuccessorKey {
+  readonly feedId: string;
+  readonly offset: number;
+}
+
+export interface Publication {
+  readonly viewerId: string;
+  readonly instance: FeedInstance;
+  readonly nowMs: number;
+  readonly ttlMs: number;
+  readonly keep: number;
+}
+
+export interface FeedInstance {
+  readonly feedId: string;
+  readonly generatedAtMs: number;
+  readonly items: readonly InstanceItem[];
+}
+
+export interface InstanceItem {
+  /** 64 bits as 16 lower-case hex digits. */
+  readonly hash: string;
+  readonly reason?: Reason | undefined;
+}
+
+export interface InstanceHeader {
+  readonly feedId: string;
+  readonly generatedAtMs: number;
+  readonly size: number;
+}
+
+export interface InstanceCut extends InstanceHeader {
+  /** `postId` is absent when the reference was lost. */
+  readonly items: readonly (InstanceItem & { readonly postId?: PostId | undefined })[];
+}
+
+export interface Reference {
+  /** As in InstanceItem. */
+  readonly hash: string;
+  /** What was hashed: the story's canonical id. */
+  readonly key: string;
+  readonly postId: PostId;
+}

@@ -1,0 +1,36 @@
+import type { FeedStore } from './feed-store.ts';
+import type { PostStore } from './post-store.ts';
+import type { TimelineStore } from './timeline-store.ts';
+
+/**
+ * What Sluice keeps, in five small ports. Every operation is one atomic step, and every one throws
+ * StoreUnavailableError when the store does not answer: an outage is never a miss.
+ * All times are handed in (`nowMs`, Unix ms) and tell alone what has expired, which is so from its very end on:
+ * a store has no clock of its own. Text compares byte by byte. Lists of ids may be of any length.
+ */
+export interface Store {
+  readonly feeds: FeedStore;
+  readonly timelines: TimelineStore;
+  readonly posts: PostStore;
+  readonly leases: LeaseStore;
+  readonly secrets: SecretStore;
+  /** Resolves when the store answers; for `/ready`. */
+  ping(): Promise<void>;
+  /** Removes what has expired, a bounded amount a call; true when there was more. */
+  sweep(nowMs: number): Promise<boolean>;
+  /** Waits for writes under way, then lets go of the files and connections. */
+  close(): Promise<void>;
+}
+
+/** Who does a piece of work now. A lease only saves work: correctness comes from compare-and-set. */
+export interface LeaseStore {
+  /** Takes a free or expired lease, or renews one's own; false while another holds it. */
+  acquire(lease: { name: string; holder: string; ttlMs: number; nowMs: number }): Promise<boolean>;
+  /** Lets go, if the holder still holds it. */
+  release(name: string, holder: string): Promise<void>;
+}
+
+export interface SecretStore {
+  /** The secret of this name; made from `candidate` when there is none, one winner for all gateways. */
+  getOrCreate(name: string, candidate: Buffer): Promise<Buffer>;
+}

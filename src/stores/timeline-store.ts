@@ -1,0 +1,185 @@
+import type { Problem } from '../errors.ts';
+import type { PostId } from '../post.ts';
+import type { RateLimit } from '../upstreams/upstream.ts';
+import type { PostWrite } from './post-store.ts';
+
+/** `<ms>-<n>`, chosen by the store as max(last + 1, now): one total order a log. Compare with ids/position.ts. */
+export type Position = string;
+
+/**
+ * One append-only log a source, with its state. A log that was never committed has version 0.
+ * Logs and their state have no TTL.
+ */
+export interface TimelineStore {
+  readLog(logId: string): Promise<LogState>;
+  /**
+   * All of the commit, or nothing when the version is not `expectedVersion` any more.
+   * A caller's mistake throws a plain Error, and keeps nothing: an `entry` of a post that is known and not removed,
+   * an `edit` or `remove` of any other. An `entry` of a removed post is a new entry; the old one stays removed.
+   */
+  commit(commit: LogCommit): Promise<CommitResult>;
+  /** Those of `postIds` which the log knows (entries, removed ones included), for dropping repeats and finding edits. */
+  known(logId: string, postIds: readonly PostId[]): Promise<ReadonlyMap<PostId, KnownEntry>>;
+  /** The known entry, not removed, with the highest order key at or under `orderKey`, and the one below it. */
+  anchor(logId: string, orderKey: string): Promise<Anchor | undefined>;
+  /** Records after a position (all when it is absent), oldest first, at most `limit`. */
+  recordsAfter(query: { logId: string; after?: Position; limit: number }): Promise<readonly LogRecord[]>;
+  /**
+   * Entries that are not removed, at or before position `upTo`, ordered by (sortAtMs, postId) descending,
+   * strictly below `before`, at most `limit`.
+   */
+  entriesBefore(query: {
+    logId: string;
+    upTo: Position;
+    before?: { sortAtMs: number; postId: PostId };
+    limit: number;
+  }): Promise<readonly LogRecord[]>;
+  /** Entry records (removed ones included) of this log with one of these uris, oldest first. */
+  entriesByUri(logId: string, uris: readonly string[]): Promise<readonly LogRecord[]>;
+  /** Makes the head at least `position`, so that nothing new is ever put at or before what a client has passed. */
+  liftHead(logId: string, position: Position): Promise<void>;
+  /**
+   * Drops records older than `beforeMs` (by arrival) or beyond the newest `keepEntries` entries; moves `trimmedTo`.
+   * Always the oldest by position: a record stays while an older one does. Outside the version.
+   * The known-index is bounded by its own count, `keepKnown`: the lowest order keys leave it, which raises `floorKey`
+   * and the version, so that no commit that looked before takes them for new.
+   */
+  trim(query: { logId: string; beforeMs: number; keepEntries: number; keepKnown: number }): Promise<void>;
+  /** How the loop that holds the source sees it now. Overwritten, outside the version. */
+  writeStatus(logId: string, status: SourceStatus): Promise<void>;
+  readStatus(logId: string): Promise<SourceStatus | undefined>;
+}
+
+export interface LogState {
+  /** 0 before the first commit. */
+  readonly version: number;
+  /** Absent while no record was ever written and the head never lifted. */
+  readonly head?: Position | undefined;
+  /** Records at or before this position were trimmed. Absent while nothing was. */
+  readonly trimmedTo?: Position | undefined;
+  /** The highest order key ever seen that was not of the server's future. */
+  readonly watermark?: { readonly upstreamId: string; readonly orderKey: string } | undefined;
+  /** An id at or below this order key is never appended: where this source's history begins, raised when the known-index is trimmed. */
+  readonly floorKey?: string | undefined;
+  /** Open and final gaps, oldest first. */
+  readonly gaps: readonly Gap[];
+  readonly counts: LogCounts;
+  /** Lateness samples, newest last, bounded: ms below the watermark (in id time) at which late posts first showed. */
+  readonly latenessMs: readonly number[];
+  /** Small things that the poller remembers over restarts, such as a walk under way. JSON. */
+  readonly memory?: Readonly<Record<string, string>> | undefined;
+}
+
+export interface LogCounts {
+  readonly posts: number;
+  readonly requests: number;
+  readonly duplicatesDropped: number;
+  readonly leaksPrevented: number;
+  readonly backfilled: number;
+  readonly gaps: number;
+}
+
+export interface Gap {
+  /** Without the `gap:` prefix; unique over all logs. */
+  readonly id: string;
+  readonly fromMs?: number | undefined;
+  readonly toMs?: number | undefined;
+  readonly reason: 'RATE_LIMITED' | 'FEED_TRUNCATED' | 'LOG_TRIMMED' | 'PARTIAL' | 'PAGE_CAP' | 'UPSTREAM_ERROR';
+  /** True when nothing will fill it any more. */
+  readonly final: boolean;
+  /** Where filling goes on: `next` of the last page read, and the anchor that closes it. Absent on final gaps. */
+  readonly fill?: GapFill | undefined;
+}
+
+export interface GapFill {
+  readonly next: string;
+  readonly anchorKey: string;
+  readonly anchorId: string;
+  /** The lowest id read so far above the gap: polls read down to it, what lies below is the filling's. */
+  readonly lowestId?: string | undefined;
+  /** Posts read above the gap minus the log's `counts.posts` then: their sum now is how deep the upstream's feed was read. */
+  readonly depth?: number | undefined;
+  /** How often in a row `next` was refused or gave nothing. */
+  readonly tries?: number | undefined;
+}
+
+export interface LogCommit {
+  readonly logId: string;
+  readonly expectedVersion: number;
+  readonly nowMs: number;
+  /** In the order in which they get their positions: entries lowest id first. */
+  readonly append: readonly NewRecord[];
+  /** Bodies of new, edited and re-counted posts (nested posts are taken out of them): shown by this log from now on. */
+  readonly posts: readonly PostWrite[];
+  /** Replaces it; what a commit leaves out stays as it is. */
+  readonly watermark?: LogState['watermark'];
+  /** Only ever raises it. */
+  readonly floorKey?: string | undefined;
+  /** Replaces the list. */
+  readonly gaps?: readonly Gap[] | undefined;
+  /** Added to the counts. */
+  readonly counts?: Partial<LogCounts> | undefined;
+  /** Replaces the list. */
+  readonly latenessMs?: readonly number[] | undefined;
+  /** Replaces all of it. */
+  readonly memory?: LogState['memory'];
+}
+
+export type CommitResult = { readonly committed: true; readonly state: LogState } | { readonly committed: false };
+
+export interface NewRecord {
+  readonly kind: 'entry' | 'edit' | 'remove';
+  readonly postId: PostId;
+  readonly uri: string;
+  /** The upstream's present id. */
+  readonly upstreamId: string;
+  /** Sorts as ids do, by ASCII. @see ids/id-scheme.ts */
+  readonly orderKey: string;
+  /** Digest of what an edit changes; kept in the known-index. */
+  readonly revision: string;
+  /** The id's time, or first arrival; never after `arrivedAtMs`. Kept from the entry by edits and removals. */
+  readonly sortAtMs: number;
+  readonly arrivedAtMs: number;
+  readonly late: boolean;
+}
+
+export interface LogRecord {
+  readonly logId: string;
+  readonly position: Position;
+  readonly kind: 'entry' | 'edit' | 'remove';
+  readonly postId: PostId;
+  readonly uri: string;
+  readonly sortAtMs: number;
+  readonly arrivedAtMs: number;
+  readonly late: boolean;
+  /** True on an entry that a later record removed. */
+  readonly removed: boolean;
+}
+
+export interface KnownEntry {
+  readonly upstreamId: string;
+  readonly orderKey: string;
+  readonly revision: string;
+  readonly sortAtMs: number;
+  readonly arrivedAtMs: number;
+  readonly removed: boolean;
+}
+
+export interface Anchor {
+  readonly upstreamId: string;
+  readonly orderKey: string;
+  readonly postId: PostId;
+  /** The known upstream id next below the anchor: since_id for opaque ids. */
+  readonly belowId?: string | undefined;
+}
+
+export interface SourceStatus {
+  readonly state: 'STARTING' | 'OK' | 'WAITING' | 'FAILING' | 'STOPPED';
+  readonly lastPolledAtMs?: number | undefined;
+  readonly nextPollAtMs?: number | undefined;
+  readonly overlapMs: number;
+  readonly software?: string | undefined;
+  readonly rateLimit?: RateLimit | undefined;
+  /** About the last attempt. */
+  readonly problems: readonly Problem[];
+}

@@ -1,0 +1,83 @@
+import type { Problem } from '../errors.ts';
+import type { IdSchemeName, Post } from '../post.ts';
+
+/**
+ * One timeline of one remote network, as the domain sees it. An adapter speaks the network's words inside and these outside.
+ * Every method throws UpstreamError. Adding a network is one file that returns this, and one line in upstreams/registry.ts.
+ */
+export interface Upstream {
+  /** What the server is. Asked once, kept while it answers; a server that does not tell is described by the safest guess. */
+  describe(signal?: AbortSignal): Promise<UpstreamDescription>;
+  /** One page, as the upstream orders it (newest first but for its own oddities). One request. */
+  readPage(request: PageRequest): Promise<UpstreamPage>;
+  /**
+   * Posts by their upstream ids, at most `describe().bulk` a request, else bounded parallel.
+   * Ids of another form than the network's are answered as gone without a request.
+   */
+  fetchPosts(upstreamIds: readonly string[], signal?: AbortSignal): Promise<FetchedPosts>;
+}
+
+export interface UpstreamDescription {
+  /** As nodeinfo or the instance document names it, with the version: `mastodon 4.3.1`. */
+  readonly software?: string | undefined;
+  readonly idScheme: IdSchemeName;
+  /** True where ids are compared as doubles (home and list of Mastodon proper): since_id must then lie 16 lower. */
+  readonly roundsIds: boolean;
+  /** The most posts that one page holds. */
+  readonly pageSize: number;
+  /** How many posts the upstream keeps in this timeline; absent when it is not cut. */
+  readonly feedDepth?: number | undefined;
+  /** False where since_id is known not to exist (Twitter 2 lists): then pages are walked to the anchor. */
+  readonly sinceId: boolean;
+  /** The most ids that one request by id takes; 1 where there is no such request. */
+  readonly bulk: number;
+  /** The software's known throttle, used where headers tell nothing: at least this many ms between requests. */
+  readonly throttleMs?: number | undefined;
+}
+
+export interface PageRequest {
+  /** Exclusive: posts with ids above it. Left out where the upstream has none. */
+  readonly sinceId?: string | undefined;
+  /** `next` of the page before, to walk to older posts; opaque, may be stored, stays valid over a restart where the upstream allows it. */
+  readonly next?: string | undefined;
+  /** At most `pageSize`, which is the default. */
+  readonly limit?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface UpstreamPage {
+  readonly posts: readonly Post[];
+  /** All upstream ids that the reply held, with those that were dropped or malformed: what closes a walk. */
+  readonly ids: readonly string[];
+  /** Absent when the upstream says that there is nothing older. A page without posts may have one. */
+  readonly next?: string | undefined;
+  /** True for a reply that is known not to be whole (206, partial errors): the watermark must not move. */
+  readonly partial: boolean;
+  /** What was left out and why: malformed posts, partial errors. Without `sourceKey`. */
+  readonly problems: readonly Problem[];
+  readonly rateLimit?: RateLimit | undefined;
+  /** When the request was sent, Unix ms of the local clock. */
+  readonly sentAtMs: number;
+  /** The server's `Date`, Unix ms with 1 s resolution; absent where the server has none. */
+  readonly serverDateMs?: number | undefined;
+}
+
+/** What the headers allow, the tightest of them where several are sent. */
+export interface RateLimit {
+  readonly limit: number;
+  readonly remaining: number;
+  /** Unix ms. */
+  readonly resetAtMs: number;
+}
+
+export interface FetchedPosts {
+  /** Keyed by the upstream id that was asked. */
+  readonly posts: ReadonlyMap<string, Post>;
+  /** Asked ids that the upstream answered with 404 or 410. */
+  readonly gone: readonly string[];
+  /** Asked ids about which nothing is known now, with the reason. */
+  readonly failed: ReadonlyMap<string, Problem>;
+  readonly rateLimit?: RateLimit | undefined;
+  /** Local clock, Unix ms. */
+  readonly sentAtMs: number;
+}
