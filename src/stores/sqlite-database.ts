@@ -1,0 +1,110 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import { StoreUnavailableError } from '../errors.ts';
+
+/** What a value that SQLite keeps may be; `undefined` is kept as NULL. */
+export type SqlValue = string | number | Uint8Array | undefined;
+
+/** SQL inside one transaction; every text is prepared once a connection. Rows come as the schema has them. */
+export interface Sql {
+  get<Row>(text: string, ...values: SqlValue[]): Row | undefined;
+  all<Row>(text: string, ...values: SqlValue[]): Row[];
+  /** Gives how many rows changed. */
+  run(text: string, ...values: SqlValue[]): number;
+}
+
+/**
+ * One connection. Each piece of work is one transaction: on an error nothing of it stays.
+ * Every failure of SQLite is thrown as StoreUnavailableError with its cause.
+ */
+export interface SqliteDatabase {
+  /** One snapshot. */
+  read<T>(work: (sql: Sql) => T): T;
+  /** Survives kill -9 once it returns; a power cut may take it back. For what may be lost or made again. */
+  write<T>(work: (sql: Sql) => T): T;
+  /** Survives a power cut too, as far as the disk keeps its word. */
+  writeDurably<T>(work: (sql: Sql) => T): T;
+  /** May be called twice. */
+  close(): void;
+}
+
+/** Wraps an open connection whose schema is current. */
+export function sqliteDatabase(connection: DatabaseSync): SqliteDatabase {
+  const sql = preparedSql(connection);
+  let synchronous = '';
+
+  function transaction<T>(begin: string, work: (sql: Sql) => T): T {
+    connection.exec(begin);
+    try {
+      const result = work(sql);
+      connection.exec('COMMIT');
+      return result;
+    } catch (error) {
+      // A full disk or an I/O error may have rolled back already.
+      if (connection.isOpen && connection.isTransaction) connection.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  function write<T>(level: string, work: (sql: Sql) => T): T {
+    return told(() => {
+      if (synchronous !== level) connection.exec(`PRAGMA synchronous = ${level}`);
+      synchronous = level;
+      return transaction('BEGIN IMMEDIATE', work);
+    });
+  }
+
+  return {
+    read: (work) => told(() => transaction('BEGIN', work)),
+    write: (work) => write('NORMAL', work),
+    writeDurably: (work) => write('FULL', work),
+    close: () => {
+      if (connection.isOpen) told(() => connection.close());
+    },
+  };
+}
+
+/** Parses JSON that this store wrote. */
+export function storedJson<T>(text: string): T {
+  try {
+    return JSON.parse(text) as T;
+  } catch (cause) {
+    throw new StoreUnavailableError('the store holds a value that is not JSON', { cause });
+  }
+}
+
+function preparedSql(connection: DatabaseSync): Sql {
+  const statements = new Map<string, StatementSync>();
+  const prepared = (text: string): StatementSync => {
+    const known = statements.get(text);
+    if (known) return known;
+    const statement = connection.prepare(text);
+    statements.set(text, statement);
+    return statement;
+  };
+  return {
+    get: <Row>(text: string, ...values: SqlValue[]) => prepared(text).get(...values.map(bound)) as Row | undefined,
+    all: <Row>(text: string, ...values: SqlValue[]) => prepared(text).all(...values.map(bound)) as Row[],
+    run: (text, ...values) => Number(prepared(text).run(...values.map(bound)).changes),
+  };
+}
+
+function bound(value: SqlValue): SQLInputValue {
+  return value ?? null;
+}
+
+const SQLITE_CONSTRAINT = 19;
+const SQLITE_MISMATCH = 20;
+
+/** Runs `work` and says what SQLite's errors mean to us. A broken constraint is a caller's mistake, not an outage. */
+function told<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    const { code, errcode } = error as { code?: unknown; errcode?: unknown };
+    if (code === 'ERR_INVALID_STATE') throw new StoreUnavailableError('the store is closed', { cause: error });
+    if (code !== 'ERR_SQLITE_ERROR') throw error;
+    const primary = Number(errcode) & 0xff;
+    if (primary === SQLITE_CONSTRAINT || primary === SQLITE_MISMATCH) throw error;
+    throw new StoreUnavailableError(`the store did not answer: ${(error as Error).message}`, { cause: error });
+  }
+}

@@ -1,0 +1,124 @@
+import { formatPosition, parsePosition } from '../ids/position.ts';
+import type { PostId } from '../post.ts';
+import { type Sql, storedJson } from './sqlite-database.ts';
+import type { KnownEntry, LogRecord, LogState, Position } from './timeline-store.ts';
+
+/** A row of `logs`. */
+export interface LogRow {
+  readonly log: number;
+  readonly log_id: string;
+  readonly version: number;
+  readonly head_ms: number | null;
+  readonly head_n: number | null;
+  readonly trimmed_ms: number | null;
+  readonly trimmed_n: number | null;
+  readonly watermark_id: string | null;
+  readonly watermark_key: string | null;
+  readonly floor_key: string | null;
+  readonly entries: number;
+  readonly known: number;
+  readonly state: string;
+}
+
+/** What `logs.state` holds: all that is only ever read and written as a whole. */
+export type LogExtras = Pick<LogState, 'gaps' | 'counts' | 'latenessMs' | 'memory'>;
+
+/** The columns of `records` that readRecord wants. */
+export const RECORD_COLUMNS = 'ms, n, kind, post_id, uri, sort_at, arrived_at, late, removed';
+
+/** A row of `records`. */
+export interface RecordRow {
+  readonly ms: number;
+  readonly n: number;
+  readonly kind: LogRecord['kind'];
+  readonly post_id: PostId;
+  readonly uri: string;
+  readonly sort_at: number;
+  readonly arrived_at: number;
+  readonly late: number;
+  readonly removed: number;
+}
+
+const NO_COUNTS: LogState['counts'] = {
+  posts: 0,
+  requests: 0,
+  duplicatesDropped: 0,
+  leaksPrevented: 0,
+  backfilled: 0,
+  gaps: 0,
+};
+
+export function findLog(sql: Sql, logId: string): LogRow | undefined {
+  return sql.get<LogRow>('SELECT * FROM logs WHERE log_id = ?', logId);
+}
+
+/** The log's row, made when it has none. */
+export function findOrMakeLog(sql: Sql, logId: string): LogRow {
+  sql.run('INSERT INTO logs (log_id) VALUES (?) ON CONFLICT DO NOTHING', logId);
+  const row = findLog(sql, logId);
+  if (!row) throw new Error(`log ${logId} has no row`);
+  return row;
+}
+
+export function logExtras(row: LogRow | undefined): LogExtras {
+  return { gaps: [], counts: NO_COUNTS, latenessMs: [], ...storedJson<Partial<LogExtras>>(row?.state ?? '{}') };
+}
+
+/** The state that the port shows; without a row, that of a log which was never committed. */
+export function logState(row: LogRow | undefined): LogState {
+  const head = position(row?.head_ms, row?.head_n);
+  const trimmedTo = position(row?.trimmed_ms, row?.trimmed_n);
+  const watermark =
+    row && row.watermark_id !== null && row.watermark_key !== null
+      ? { upstreamId: row.watermark_id, orderKey: row.watermark_key }
+      : undefined;
+  const floorKey = row?.floor_key ?? undefined;
+  return {
+    version: row?.version ?? 0,
+    ...(head !== undefined && { head }),
+    ...(trimmedTo !== undefined && { trimmedTo }),
+    ...(watermark && { watermark }),
+    ...(floorKey !== undefined && { floorKey }),
+    ...logExtras(row),
+  };
+}
+
+export function readRecord(logId: string, row: RecordRow): LogRecord {
+  return {
+    logId,
+    position: formatPosition(row.ms, row.n),
+    kind: row.kind,
+    postId: row.post_id,
+    uri: row.uri,
+    sortAtMs: row.sort_at,
+    arrivedAtMs: row.arrived_at,
+    late: row.late === 1,
+    removed: row.removed === 1,
+  };
+}
+
+/** The known-index's row of a post. */
+export function findKnown(sql: Sql, log: number, postId: PostId): KnownEntry | undefined {
+  const row = sql.get<Omit<KnownEntry, 'removed'> & { removed: number }>(
+    `SELECT upstream_id AS upstreamId, order_key AS orderKey, revision,
+       sort_at AS sortAtMs, arrived_at AS arrivedAtMs, removed FROM known WHERE log = ? AND post_id = ?`,
+    log,
+    postId,
+  );
+  return row && { ...row, removed: row.removed === 1 };
+}
+
+/** Moves the head, if that is forward. */
+export function raiseHead(sql: Sql, log: LogRow, to: Position): void {
+  const { ms, n } = parsePosition(to);
+  if (log.head_ms !== null && !isAfter({ ms, n }, { ms: log.head_ms, n: log.head_n ?? 0 })) return;
+  sql.run('UPDATE logs SET head_ms = ?, head_n = ? WHERE log = ?', ms, n, log.log);
+}
+
+function isAfter(a: { ms: number; n: number }, b: { ms: number; n: number }): boolean {
+  return a.ms === b.ms ? a.n > b.n : a.ms > b.ms;
+}
+
+function position(ms: number | null | undefined, n: number | null | undefined): Position | undefined {
+  return ms === null || ms === undefined ? undefined : formatPosition(ms, n ?? 0);
+}

@@ -1,0 +1,172 @@
+import type { PostId } from '../post.ts';
+import { type FlatPost, flatten, join, MAX_NESTING, nestedIds } from './nested-posts.ts';
+import type { PostStore, PostWrite, StoredPost } from './post-store.ts';
+import { type Sql, type SqliteDatabase, storedJson } from './sqlite-database.ts';
+
+/** How long after it was read a body stays that no log shows and no feed names. */
+const UNSHOWN_KEEP_MS = 3_600_000;
+
+/** The log that showed a post, by its row, and when. */
+export interface Showing {
+  readonly log: number;
+  readonly atMs: number;
+}
+
+interface PostRow {
+  body: string;
+  read_at: number;
+  gone_at: number | null;
+}
+
+/** Post bodies, one row a post id. */
+export function sqlitePosts(db: SqliteDatabase): PostStore {
+  return {
+    getPosts: async (ids) => db.read((sql) => readPosts(sql, ids)),
+    putPosts: async (writes) => db.write((sql) => writePosts(sql, writes)),
+    markGone: async (ids, atMs) =>
+      db.write((sql) => {
+        const gone = 'UPDATE posts SET gone_at = max(coalesce(gone_at, 0), ?) WHERE id = ? AND read_at <= ?';
+        for (const id of ids) sql.run(gone, atMs, id, atMs);
+      }),
+  };
+}
+
+/** Writes bodies and what is nested in them; with `showing`, remembers that this log showed them all. */
+export function writePosts(sql: Sql, writes: readonly PostWrite[], showing?: Showing): void {
+  for (const { post, readAtMs } of writes) {
+    for (const [place, flat] of flatten(post).entries()) {
+      writeBody(sql, flat, readAtMs, place > 0);
+      if (showing) show(sql, flat.id, post.id, showing);
+    }
+  }
+}
+
+/** This log does not show what it showed through the post `via` any more. Gives the posts that no log shows now. */
+export function unshow(sql: Sql, log: number, via: PostId): readonly PostId[] {
+  const rows = 'FROM shown INDEXED BY shown_by_via WHERE log = ? AND via = ?';
+  const shown = sql.all<{ post_id: PostId }>(`SELECT post_id ${rows}`, log, via);
+  sql.run(`DELETE ${rows}`, log, via);
+  const unshown = shown
+    .map((row) => row.post_id)
+    .filter((id) => sql.get('SELECT 1 FROM shown WHERE post_id = ? LIMIT 1', id) === undefined);
+  for (const id of unshown) sql.run('UPDATE posts SET sweep_at = read_at + ? WHERE id = ?', UNSHOWN_KEEP_MS, id);
+  return unshown;
+}
+
+/** Forgets a post's content. */
+export function deleteBody(sql: Sql, id: PostId): void {
+  sql.run('DELETE FROM nested WHERE parent = ?', id);
+  sql.run('DELETE FROM posts WHERE id = ?', id);
+}
+
+/** Removes bodies that nothing needs, looking at no more than `limit`; true when there may be more. */
+export function sweepPosts(sql: Sql, nowMs: number, limit: number): boolean {
+  const due = 'SELECT id FROM posts WHERE sweep_at <= ? ORDER BY sweep_at LIMIT ?';
+  const rows = sql.all<{ id: PostId }>(due, nowMs, limit);
+  for (const { id } of rows) {
+    const until = namedUntil(sql, id);
+    if (until > nowMs) sql.run('UPDATE posts SET sweep_at = ? WHERE id = ?', until, id);
+    else deleteBody(sql, id);
+  }
+  return rows.length === limit;
+}
+
+/** Until when a feed names this post, or one that it is nested in; 0 when none does. */
+function namedUntil(sql: Sql, id: PostId): number {
+  const row = sql.get<{ until: number | null }>(
+    `WITH RECURSIVE holder (id, depth) AS (
+       VALUES (?, 0) UNION SELECT parent, depth + 1 FROM nested JOIN holder ON child = holder.id WHERE depth < ?
+     )
+     SELECT max(expires_at) AS until FROM holder JOIN story_references ON post_id = holder.id`,
+    id,
+    MAX_NESTING,
+  );
+  return row?.until ?? 0;
+}
+
+function readPosts(sql: Sql, ids: readonly PostId[]): ReadonlyMap<PostId, StoredPost> {
+  const rows = new Map<PostId, (PostRow & { flat: FlatPost }) | undefined>();
+  const find = (id: PostId) => {
+    if (!rows.has(id)) {
+      const row = readRow(sql, id);
+      rows.set(id, row && { ...row, flat: storedJson<FlatPost>(row.body) });
+    }
+    return rows.get(id);
+  };
+  const present = (id: PostId): FlatPost | undefined => {
+    const row = find(id);
+    return row?.gone_at === null ? row.flat : undefined;
+  };
+
+  const posts = new Map<PostId, StoredPost>();
+  for (const id of new Set(ids)) {
+    const row = find(id);
+    if (!row) continue;
+    posts.set(id, {
+      post: join(row.flat, present),
+      readAtMs: row.read_at,
+      ...(row.gone_at !== null && { goneAtMs: row.gone_at }),
+      shownBy: readShownBy(sql, id),
+    });
+  }
+  return posts;
+}
+
+function readRow(sql: Sql, id: PostId): PostRow | undefined {
+  return sql.get<PostRow>('SELECT body, read_at, gone_at FROM posts WHERE id = ?', id);
+}
+
+function readShownBy(sql: Sql, id: PostId): readonly string[] {
+  const text = 'SELECT DISTINCT log_id FROM shown JOIN logs USING (log) WHERE post_id = ? ORDER BY log_id';
+  return sql.all<{ log_id: string }>(text, id).map((row) => row.log_id);
+}
+
+function writeBody(sql: Sql, flat: FlatPost, readAtMs: number, isNested: boolean): void {
+  const old = readRow(sql, flat.id);
+  if (!old) {
+    const insert = 'INSERT INTO posts (id, read_at, sweep_at, body) VALUES (?, ?, ?, ?)';
+    sql.run(insert, flat.id, readAtMs, readAtMs + UNSHOWN_KEEP_MS, JSON.stringify(flat));
+    linkNested(sql, flat);
+    return;
+  }
+  if (readAtMs < old.read_at) return;
+  const kept = isNested ? keepingNested(flat, storedJson<FlatPost>(old.body)) : flat;
+  const body = JSON.stringify(kept);
+  if (body !== old.body) {
+    sql.run('UPDATE posts SET body = ? WHERE id = ?', body, flat.id);
+    linkNested(sql, kept);
+  }
+  sql.run(
+    `UPDATE posts SET read_at = ?1, gone_at = iif(gone_at > ?1, gone_at, NULL),
+       sweep_at = iif(sweep_at IS NULL, NULL, max(sweep_at, ?1 + ?2)) WHERE id = ?3`,
+    readAtMs,
+    UNSHOWN_KEEP_MS,
+    flat.id,
+  );
+}
+
+/** Upstreams show nested posts in a shallow form: that it names no post inside does not say that there is none. */
+function keepingNested(flat: FlatPost, old: FlatPost): FlatPost {
+  const repostOf = flat.repostOf ?? old.repostOf;
+  const quoted = flat.quoted ?? old.quoted;
+  return { ...flat, ...(repostOf !== undefined && { repostOf }), ...(quoted !== undefined && { quoted }) };
+}
+
+function linkNested(sql: Sql, flat: FlatPost): void {
+  sql.run('DELETE FROM nested WHERE parent = ?', flat.id);
+  for (const child of nestedIds(flat)) {
+    sql.run('INSERT INTO nested (child, parent) VALUES (?, ?) ON CONFLICT DO NOTHING', child, flat.id);
+  }
+}
+
+function show(sql: Sql, id: PostId, via: PostId, { log, atMs }: Showing): void {
+  sql.run(
+    `INSERT INTO shown (post_id, log, via, shown_at) VALUES (?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET shown_at = excluded.shown_at WHERE shown_at < excluded.shown_at`,
+    id,
+    log,
+    via,
+    atMs,
+  );
+  sql.run('UPDATE posts SET sweep_at = NULL WHERE id = ? AND sweep_at IS NOT NULL', id);
+}

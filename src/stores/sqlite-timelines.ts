@@ -1,0 +1,116 @@
+import { parsePosition } from '../ids/position.ts';
+import type { PostId } from '../post.ts';
+import { type Sql, type SqliteDatabase, storedJson } from './sqlite-database.ts';
+import { commitLog } from './sqlite-log-commit.ts';
+import {
+  findKnown,
+  findLog,
+  findOrMakeLog,
+  logState,
+  RECORD_COLUMNS,
+  type RecordRow,
+  raiseHead,
+  readRecord,
+} from './sqlite-log-rows.ts';
+import { trimLog } from './sqlite-log-trim.ts';
+import type { Anchor, KnownEntry, LogRecord, SourceStatus, TimelineStore } from './timeline-store.ts';
+
+/** Logs as rows of one table, each found by an index; positions are two columns, so that they compare as numbers. */
+export function sqliteTimelines(db: SqliteDatabase): TimelineStore {
+  return {
+    readLog: async (logId) => logState(db.read((sql) => findLog(sql, logId))),
+    commit: async (commit) => db.writeDurably((sql) => commitLog(sql, commit)),
+    known: async (logId, postIds) => db.read((sql) => readKnown(sql, logId, postIds)),
+    anchor: async (logId, orderKey) => db.read((sql) => readAnchor(sql, logId, orderKey)),
+    recordsAfter: async (query) => db.read((sql) => readRecordsAfter(sql, query)),
+    entriesBefore: async (query) => db.read((sql) => readEntriesBefore(sql, query)),
+    entriesByUri: async (logId, uris) => db.read((sql) => readEntriesByUri(sql, logId, uris)),
+    liftHead: async (logId, position) => db.writeDurably((sql) => raiseHead(sql, findOrMakeLog(sql, logId), position)),
+    trim: async (query) => db.write((sql) => trimLog(sql, query)),
+    writeStatus: async (logId, status) => {
+      const text = 'INSERT INTO statuses (log_id, body) VALUES (?, ?) ON CONFLICT DO UPDATE SET body = excluded.body';
+      db.write((sql) => sql.run(text, logId, JSON.stringify(status)));
+    },
+    readStatus: async (logId) => {
+      const row = db.read((sql) => sql.get<{ body: string }>('SELECT body FROM statuses WHERE log_id = ?', logId));
+      return row && storedJson<SourceStatus>(row.body);
+    },
+  };
+}
+
+function readKnown(sql: Sql, logId: string, postIds: readonly PostId[]): ReadonlyMap<PostId, KnownEntry> {
+  const known = new Map<PostId, KnownEntry>();
+  const log = findLog(sql, logId);
+  if (!log) return known;
+  for (const postId of postIds) {
+    const entry = findKnown(sql, log.log, postId);
+    if (entry) known.set(postId, entry);
+  }
+  return known;
+}
+
+interface KnownRow {
+  readonly upstream_id: string;
+  readonly order_key: string;
+  readonly post_id: PostId;
+}
+
+function readAnchor(sql: Sql, logId: string, orderKey: string): Anchor | undefined {
+  const log = findLog(sql, logId);
+  if (!log) return undefined;
+  const highest = (bound: '<=' | '<', key: string) =>
+    sql.get<KnownRow>(
+      `SELECT upstream_id, order_key, post_id FROM known WHERE log = ? AND order_key ${bound} ? AND removed = 0
+         ORDER BY order_key DESC, post_id DESC LIMIT 1`,
+      log.log,
+      key,
+    );
+  const anchor = highest('<=', orderKey);
+  if (!anchor) return undefined;
+  const below = highest('<', anchor.order_key);
+  return {
+    upstreamId: anchor.upstream_id,
+    orderKey: anchor.order_key,
+    postId: anchor.post_id,
+    ...(below && { belowId: below.upstream_id }),
+  };
+}
+
+type After = Parameters<TimelineStore['recordsAfter']>[0];
+
+function readRecordsAfter(sql: Sql, { logId, after, limit }: After): readonly LogRecord[] {
+  const { ms, n } = after === undefined ? { ms: -1, n: 0 } : parsePosition(after);
+  return records(
+    sql,
+    logId,
+    `SELECT ${RECORD_COLUMNS} FROM records WHERE log = (SELECT log FROM logs WHERE log_id = ?) AND (ms, n) > (?, ?)
+       ORDER BY ms, n LIMIT ?`,
+    [ms, n, Math.max(0, limit)],
+  );
+}
+
+type Before = Parameters<TimelineStore['entriesBefore']>[0];
+
+function readEntriesBefore(sql: Sql, { logId, upTo, before, limit }: Before): readonly LogRecord[] {
+  const { ms, n } = parsePosition(upTo);
+  const below = before ? 'AND (sort_at, post_id) < (?, ?)' : '';
+  return records(
+    sql,
+    logId,
+    `SELECT ${RECORD_COLUMNS} FROM records INDEXED BY entries_by_time
+       WHERE log = (SELECT log FROM logs WHERE log_id = ?) AND kind = 'entry' AND removed = 0 AND (ms, n) <= (?, ?) ${below}
+       ORDER BY sort_at DESC, post_id DESC LIMIT ?`,
+    [ms, n, ...(before ? [before.sortAtMs, before.postId] : []), Math.max(0, limit)],
+  );
+}
+
+function readEntriesByUri(sql: Sql, logId: string, uris: readonly string[]): readonly LogRecord[] {
+  const text = `SELECT ${RECORD_COLUMNS} FROM records INDEXED BY entries_by_uri
+    WHERE log = (SELECT log FROM logs WHERE log_id = ?) AND kind = 'entry' AND uri = ?`;
+  const rows = [...new Set(uris)].flatMap((uri) => sql.all<RecordRow>(text, logId, uri));
+  return rows.sort((a, b) => a.ms - b.ms || a.n - b.n).map((row) => readRecord(logId, row));
+}
+
+function records(sql: Sql, logId: string, text: string, values: (string | number)[]): readonly LogRecord[] {
+  return sql.all<RecordRow>(text, logId, ...values).map((row) => readRecord(logId, row));
+}

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { StoreUnavailableError } from '../../src/errors.ts';
+import type { Store } from '../../src/stores/store.ts';
+import type { Use } from './contract.ts';
+import { HOUR, NOW } from './samples.ts';
+
+/** Leases, secrets, and the store's own end. */
+export function describeLeases(use: Use): void {
+  describe('leases', () => {
+    const lease = { name: 'poll:town', holder: 'a', ttlMs: HOUR, nowMs: NOW };
+
+    it('are held by one, who may renew', async (t) => {
+      const { leases } = await use(t);
+      assert.equal(await leases.acquire(lease), true);
+      assert.equal(await leases.acquire({ ...lease, holder: 'b' }), false);
+      assert.equal(await leases.acquire({ ...lease, nowMs: NOW + HOUR - 1 }), true);
+      assert.equal(await leases.acquire({ ...lease, holder: 'b', nowMs: NOW + HOUR }), false);
+    });
+
+    it('are free at the very end of their time', async (t) => {
+      const { leases } = await use(t);
+      await leases.acquire(lease);
+      assert.equal(await leases.acquire({ ...lease, holder: 'b', nowMs: NOW + HOUR - 1 }), false);
+      assert.equal(await leases.acquire({ ...lease, holder: 'b', nowMs: NOW + HOUR }), true);
+      assert.equal(await leases.acquire({ ...lease, nowMs: NOW + HOUR }), false);
+    });
+
+    it('are let go by their holder alone', async (t) => {
+      const { leases } = await use(t);
+      await leases.acquire(lease);
+      await leases.release(lease.name, 'b');
+      assert.equal(await leases.acquire({ ...lease, holder: 'b' }), false);
+      await leases.release(lease.name, 'a');
+      await leases.release(lease.name, 'a');
+      assert.equal(await leases.acquire({ ...lease, holder: 'b' }), true);
+    });
+
+    it('of other names are other leases', async (t) => {
+      const { leases } = await use(t);
+      await leases.acquire(lease);
+      assert.equal(await leases.acquire({ ...lease, name: 'poll:town:2', holder: 'b' }), true);
+    });
+  });
+
+  describe('secrets', () => {
+    it('are those of the first writer, byte for byte', async (t) => {
+      const { secrets } = await use(t);
+      const first = Buffer.from([0, 255, 128, 10, 0]);
+      assert.deepEqual(await secrets.getOrCreate('tokens', first), first);
+      assert.deepEqual(await secrets.getOrCreate('tokens', Buffer.from('second')), first);
+      assert.deepEqual(await secrets.getOrCreate('hashes', Buffer.from('other')), Buffer.from('other'));
+    });
+  });
+
+  describe('the store', () => {
+    it('answers a ping', async (t) => {
+      await (await use(t)).ping();
+    });
+
+    it('says after its close that it does not answer, and may be closed again', async (t) => {
+      const store = await use(t);
+      await store.timelines.readLog('town');
+      await Promise.all([store.close(), store.close()]);
+      await store.close();
+      for (const call of calls(store)) await assert.rejects(call, StoreUnavailableError);
+    });
+  });
+}
+
+/** One call of every operation. */
+function calls(store: Store): (() => Promise<unknown>)[] {
+  const { timelines, posts, feeds, leases, secrets } = store;
+  const publication = {
+    viewerId: 'ann',
+    instance: { feedId: 'f', generatedAtMs: NOW, items: [] },
+    nowMs: NOW,
+    ttlMs: HOUR,
+    keep: 4,
+  };
+  const of = { feedId: 'f', offset: 0 };
+  return [
+    () => timelines.readLog('town'),
+    () => timelines.commit({ logId: 'town', expectedVersion: 0, nowMs: NOW, append: [], posts: [] }),
+    () => timelines.known('town', ['1']),
+    () => timelines.anchor('town', '1'),
+    () => timelines.recordsAfter({ logId: 'town', limit: 1 }),
+    () => timelines.entriesBefore({ logId: 'town', upTo: '1-0', limit: 1 }),
+    () => timelines.entriesByUri('town', ['1']),
+    () => timelines.liftHead('town', '1-0'),
+    () => timelines.trim({ logId: 'town', beforeMs: 0, keepEntries: 1, keepKnown: 1 }),
+    () => timelines.writeStatus('town', { state: 'OK', overlapMs: 0, problems: [] }),
+    () => timelines.readStatus('town'),
+    () => posts.getPosts(['1']),
+    () => posts.putPosts([]),
+    () => posts.markGone(['1'], NOW),
+    () => feeds.current('ann', NOW),
+    () => feeds.newest('ann', NOW),
+    () => feeds.cut({ viewerId: 'ann', feedId: 'f', offset: 0, count: 1, nowMs: NOW, ttlMs: HOUR }),
+    () => feeds.publish({ ...publication, aliasTtlMs: HOUR }),
+    () => feeds.publishSuccessor({ ...publication, of }),
+    () => feeds.successor('ann', of, NOW),
+    () => feeds.putReferences([], NOW),
+    () => leases.acquire({ name: 'l', holder: 'a', ttlMs: 1, nowMs: NOW }),
+    () => leases.release('l', 'a'),
+    () => secrets.getOrCreate('s', Buffer.from('x')),
+    () => store.ping(),
+    () => store.sweep(NOW),
+  ];
+}

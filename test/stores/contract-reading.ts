@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { SourceStatus } from '../../src/stores/timeline-store.ts';
+import type { Use } from './contract.ts';
+import { appendTo, commitTo, NOW, orderKey, postIdsOf, sampleRecord } from './samples.ts';
+
+/** Every way to read a log. */
+export function describeReading(use: Use): void {
+  describe('reading a log', () => {
+    it('known gives only what this log knows, of any number of ids', async (t) => {
+      const store = await use(t);
+      await appendTo(store, 'town', ['1', '39999']);
+      await appendTo(store, 'other', ['2']);
+      const asked = Array.from({ length: 40_000 }, (_, index) => `${index}`);
+      assert.deepEqual([...(await store.timelines.known('town', asked)).keys()].sort(), ['1', '39999']);
+    });
+
+    it('anchor is the highest known entry at or under the key, with the one below', async (t) => {
+      const store = await use(t);
+      await appendTo(store, 'town', ['10', '20', '30']);
+      const anchor = async (place: number) => store.timelines.anchor('town', orderKey(place));
+      const twenty = { upstreamId: 'up:20', orderKey: orderKey(20), postId: '20', belowId: 'up:10' };
+      assert.deepEqual(await anchor(20), twenty);
+      assert.deepEqual(await anchor(29), twenty);
+      assert.equal((await anchor(99))?.postId, '30');
+      assert.deepEqual(await anchor(10), { upstreamId: 'up:10', orderKey: orderKey(10), postId: '10' });
+      assert.equal(await anchor(9), undefined);
+    });
+
+    it('anchor passes over removed entries, which no reply would hold', async (t) => {
+      const store = await use(t);
+      await appendTo(store, 'town', ['10', '20', '30', '40']);
+      const gone = ['20', '40'].map((id) => sampleRecord(id, { kind: 'remove' }));
+      await commitTo(store, 'town', { append: gone });
+      const anchor = await store.timelines.anchor('town', orderKey(45));
+      assert.deepEqual([anchor?.postId, anchor?.belowId], ['30', 'up:10']);
+    });
+
+    it('recordsAfter walks all records once, page by page', async (t) => {
+      const store = await use(t);
+      const ids = Array.from({ length: 25 }, (_, index) => `${index + 1}`);
+      for (const id of ids) await appendTo(store, 'town', [id], { nowMs: NOW + Math.floor(Number(id) / 4) });
+      const walked: string[] = [];
+      for (let after: string | undefined; ; ) {
+        const page = await store.timelines.recordsAfter({ logId: 'town', limit: 7, ...(after && { after }) });
+        assert.ok(page.length <= 7);
+        walked.push(...page.map((record) => record.postId));
+        after = page.at(-1)?.position;
+        if (after === undefined) break;
+      }
+      assert.deepEqual(walked, ids);
+      for (const limit of [0, -1]) assert.deepEqual(await store.timelines.recordsAfter({ logId: 'town', limit }), []);
+    });
+
+    it('entriesBefore orders by sort time and then post id, highest first, strictly below the bound', async (t) => {
+      const store = await use(t);
+      const at = (id: string, sortAtMs: number) => sampleRecord(id, { sortAtMs });
+      await commitTo(store, 'town', { append: [at('5', 100), at('1', 200), at('3', 100), at('4', 100), at('2', 300)] });
+      const read = (before?: { sortAtMs: number; postId: string }, limit = 9) =>
+        postIdsOf(store.timelines.entriesBefore({ logId: 'town', upTo: `${NOW}-9`, limit, ...(before && { before }) }));
+      assert.deepEqual(await read(), ['2', '1', '5', '4', '3']);
+      assert.deepEqual(await read({ sortAtMs: 100, postId: '5' }), ['4', '3']);
+      assert.deepEqual(await read({ sortAtMs: 200, postId: '0' }), ['5', '4', '3']);
+      assert.deepEqual(await read({ sortAtMs: 300, postId: '2' }, 2), ['1', '5']);
+      assert.deepEqual(await read({ sortAtMs: 100, postId: '3' }), []);
+      for (const limit of [0, -1]) assert.deepEqual(await read(undefined, limit), []);
+    });
+
+    it('entriesBefore leaves out what lies after the position', async (t) => {
+      const store = await use(t);
+      await appendTo(store, 'town', ['1', '2', '3']);
+      const upTo = (upTo: string) => postIdsOf(store.timelines.entriesBefore({ logId: 'town', upTo, limit: 9 }));
+      assert.deepEqual(await upTo(`${NOW}-1`), ['2', '1']);
+      assert.deepEqual(await upTo(`${NOW - 1}-9`), []);
+      assert.deepEqual(await upTo('0-0'), []);
+    });
+
+    it('entriesByUri gives the entries of many uris, oldest first, each once', async (t) => {
+      const store = await use(t);
+      const copy = sampleRecord('7', { uri: 'uri:1' });
+      await commitTo(store, 'town', { append: [sampleRecord('1'), sampleRecord('2'), copy, sampleRecord('3')] });
+      await commitTo(store, 'town', { append: [sampleRecord('2', { kind: 'edit' })] });
+      const uris = [...Array.from({ length: 40_000 }, (_, index) => `none:${index}`), 'uri:2', 'uri:1', 'uri:1'];
+      assert.deepEqual(await postIdsOf(store.timelines.entriesByUri('town', uris)), ['1', '2', '7']);
+    });
+
+    it('the status is overwritten, outside of the version', async (t) => {
+      const store = await use(t);
+      assert.equal(await store.timelines.readStatus('town'), undefined);
+      const status: SourceStatus = { state: 'STARTING', overlapMs: 60_000, problems: [] };
+      await store.timelines.writeStatus('town', status);
+      const problems = [{ code: 'UNAVAILABLE', message: 'no answer', retryAtMs: NOW }] as const;
+      await store.timelines.writeStatus('town', { ...status, state: 'FAILING', problems });
+      assert.deepEqual(await store.timelines.readStatus('town'), { ...status, state: 'FAILING', problems });
+      assert.equal((await store.timelines.readLog('town')).version, 0);
+    });
+  });
+}

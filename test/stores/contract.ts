@@ -1,0 +1,45 @@
+import { describe, type TestContext } from 'node:test';
+import type { Store } from '../../src/stores/store.ts';
+import { describeCommits } from './contract-commit.ts';
+import { describeFeeds } from './contract-feeds.ts';
+import { describeLeases } from './contract-leases.ts';
+import { describeModel } from './contract-model.ts';
+import { describePositions } from './contract-positions.ts';
+import { describePosts } from './contract-posts.ts';
+import { describePublishing } from './contract-publishing.ts';
+import { describeReading } from './contract-reading.ts';
+import { describeSharing } from './contract-sharing.ts';
+import { describeSweep } from './contract-sweep.ts';
+import { describeTrim } from './contract-trim.ts';
+
+/** Opens an empty store, closed when the test ends. */
+export type Use = (t: TestContext) => Promise<Store>;
+
+export interface ContractOptions {
+  /** The spec by which another process opens what the last `open` gave. Absent: nobody else can reach it. */
+  readonly spec?: () => string;
+  /** False where a server's own clock, not `sweep(nowMs)`, ends what has expired. */
+  readonly expiresBySweep?: boolean;
+}
+
+/** What every store must do. `open` gives an empty store each time. */
+export function describeStoreContract(name: string, open: () => Promise<Store>, options: ContractOptions = {}): void {
+  const use: Use = async (t) => {
+    const store = await open();
+    t.after(() => store.close());
+    return store;
+  };
+  describe(name, () => {
+    describeCommits(use);
+    describePositions(use);
+    describeReading(use);
+    describeTrim(use);
+    describeModel(open);
+    describePosts(use);
+    describeFeeds(use);
+    describePublishing(use);
+    describeLeases(use);
+    if (options.expiresBySweep ?? true) describeSweep(use);
+    if (options.spec) describeSharing(use, options.spec);
+  });
+}
