@@ -1,0 +1,73 @@
+import { type Problem, UpstreamError } from '../errors.ts';
+import type { Post } from '../post.ts';
+import { tighter } from './rate-limit.ts';
+import type { FetchedPosts, RateLimit } from './upstream.ts';
+
+/** What one request by id told about its ids. */
+export interface FetchedBatch {
+  readonly posts: ReadonlyMap<string, Post>;
+  readonly gone: readonly string[];
+  readonly failed: ReadonlyMap<string, Problem>;
+  readonly rateLimit?: RateLimit | undefined;
+  readonly sentAtMs: number;
+}
+
+/**
+ * Fetches ids in batches of `bulk`, at most `parallel` requests at a time. A batch that fails as a whole fails for its
+ * ids alone, but after an answer that the next ones would get too (no right, no budget, no answer) none is sent any more.
+ * `fetchBatch` throws UpstreamError for a failed request.
+ */
+export async function fetchMany(
+  ids: readonly string[],
+  options: {
+    bulk: number;
+    parallel: number;
+    now: () => number;
+    fetchBatch: (ids: readonly string[]) => Promise<FetchedBatch>;
+  },
+): Promise<FetchedPosts> {
+  const { bulk, parallel, now, fetchBatch } = options;
+  const posts = new Map<string, Post>();
+  const gone: string[] = [];
+  const failed = new Map<string, Problem>();
+  let rateLimit: RateLimit | undefined;
+  let sentAtMs: number | undefined;
+  let stop: Problem | undefined;
+  const waiting = Array.from({ length: Math.ceil(ids.length / bulk) }, (_, n) => ids.slice(n * bulk, (n + 1) * bulk));
+
+  async function work(): Promise<void> {
+    for (let batch = waiting.shift(); batch; batch = waiting.shift()) {
+      if (stop) {
+        for (const id of batch) failed.set(id, stop);
+        continue;
+      }
+      try {
+        const fetched = await fetchBatch(batch);
+        for (const [id, post] of fetched.posts) posts.set(id, post);
+        gone.push(...fetched.gone);
+        for (const [id, problem] of fetched.failed) failed.set(id, problem);
+        rateLimit = tighter(rateLimit, fetched.rateLimit);
+        sentAtMs = Math.min(sentAtMs ?? fetched.sentAtMs, fetched.sentAtMs);
+      } catch (error) {
+        if (!(error instanceof UpstreamError)) throw error;
+        if (error.code === 'GONE' && bulk === 1) {
+          gone.push(...batch);
+          continue;
+        }
+        const problem = problemOf(error);
+        for (const id of batch) failed.set(id, problem);
+        if (STOPPING.includes(error.code)) stop ??= problem;
+      }
+    }
+  }
+
+  await Promise.all(Array.from({ length: parallel }, work));
+  return { posts, gone, failed, rateLimit, sentAtMs: sentAtMs ?? now() };
+}
+
+/** An error as what a page tells beside its posts. */
+export function problemOf(error: UpstreamError): Problem {
+  return { code: error.code, message: error.message, retryAtMs: error.retryAtMs };
+}
+
+const STOPPING: readonly string[] = ['UNAUTHORIZED', 'RATE_LIMITED', 'UNAVAILABLE'];

@@ -1,0 +1,105 @@
+import { z } from 'zod';
+
+/**
+ * What a field of an upstream's body may hold. A field that we can do without becomes `undefined` when it is missing,
+ * null, of another type or unusable: one odd field must not cost a post.
+ */
+
+/** GraphQL's Int ends here. */
+const MAX_COUNT = 2_147_483_647;
+const MAX_URL = 4_096;
+const LAST_TIME_MS = 253_402_300_799_999;
+
+/** A text, cut at `max` UTF-16 units, with lone surrogates replaced. */
+export const text = (max: number) =>
+  z
+    .string()
+    .transform((value) => value.slice(0, max).toWellFormed())
+    .optional()
+    .catch(undefined);
+
+export const flag = z.boolean().optional().catch(undefined);
+
+/** A whole number from 0; larger ones than GraphQL can say are told as the largest. */
+export const count = z
+  .number()
+  .min(0)
+  .transform((value) => Math.min(Math.round(value), MAX_COUNT))
+  .optional()
+  .catch(undefined);
+
+export const positive = z
+  .number()
+  .gt(0)
+  .max(MAX_COUNT)
+  .transform((value) => Math.max(1, Math.round(value)))
+  .optional()
+  .catch(undefined);
+
+/** A duration in seconds, turned to ms. */
+export const seconds = z
+  .number()
+  .gt(0)
+  .max(MAX_COUNT / 1000)
+  .transform((value) => Math.round(value * 1000))
+  .optional()
+  .catch(undefined);
+
+/** An absolute http(s) URL as text. */
+export const link = z.string().max(MAX_URL).refine(isWebUrl).optional().catch(undefined);
+
+/** An id as exact text. Numbers are taken only as far as JSON keeps them exact. */
+export const id = z.union([
+  z.string().regex(/^[\x21-\x7e]{1,200}$/),
+  z
+    .number()
+    .int()
+    .min(0)
+    .max(Number.MAX_SAFE_INTEGER)
+    .transform((value) => String(value)),
+]);
+
+export const optionalId = id.optional().catch(undefined);
+
+/** BCP 47, as far as it can be told by its form. */
+export const language = z
+  .string()
+  .max(35)
+  .regex(/^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$/)
+  .optional()
+  .catch(undefined);
+
+/** A time as text, turned to Unix ms. */
+export const time = z
+  .string()
+  .max(64)
+  .transform((value) => parseTime(value))
+  .optional()
+  .catch(undefined);
+
+/** The good ones of a list, at most `max`; anything but a list is an empty one. */
+export const listOf = <T extends z.ZodType>(item: T, max: number) =>
+  z
+    .array(z.unknown())
+    .catch([])
+    .transform((values) =>
+      values.slice(0, max).flatMap((value): z.infer<T>[] => {
+        const parsed = item.safeParse(value);
+        return parsed.success ? [parsed.data] : [];
+      }),
+    );
+
+/** An object whose fields may all be missing; anything else is an empty one. */
+export const partOf = <T extends z.ZodRawShape>(shape: T) => z.object(shape).optional().catch(undefined);
+
+/** Unix ms of an ISO 8601 or an RFC 2822-like time, in UTC where it names no zone; `undefined` for anything else. */
+export function parseTime(value: string): number | undefined {
+  const zoneless = /^\d{4}-\d\d-\d\dT[\d:.]+$/.test(value);
+  const ms = Date.parse(zoneless ? `${value}Z` : value);
+  return ms >= 0 && ms <= LAST_TIME_MS ? Math.floor(ms) : undefined;
+}
+
+/** True for an absolute http or https URL of well-formed Unicode. */
+export function isWebUrl(value: string): boolean {
+  return /^https?:\/\//i.test(value) && value.isWellFormed() && URL.canParse(value);
+}

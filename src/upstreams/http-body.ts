@@ -1,0 +1,45 @@
+import type { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { UpstreamError } from '../errors.ts';
+
+/**
+ * Reads a reply's body to its end as UTF-8. `maxBytes` bounds what comes over the wire and what it unpacks to.
+ * Throws UpstreamError MALFORMED for a body that is larger or cannot be unpacked; passes on the stream's own errors.
+ */
+export async function readBody(body: Readable, options: { encoding: string; maxBytes: number; label: string }) {
+  const { encoding, maxBytes, label } = options;
+  if (encoding === '' || encoding === 'identity') return decode(await collect(body, maxBytes, label));
+  if (encoding !== 'gzip' && encoding !== 'x-gzip') {
+    body.destroy();
+    throw new UpstreamError('MALFORMED', `${label} answered in an encoding that was not asked for`);
+  }
+  const packed = await collect(body, maxBytes, label);
+  try {
+    return decode(await collect(gunzip(packed), maxBytes, label));
+  } catch (cause) {
+    if (cause instanceof UpstreamError) throw cause;
+    throw new UpstreamError('MALFORMED', `${label} answered with a body that cannot be unpacked`, { cause });
+  }
+}
+
+function gunzip(packed: Buffer): Readable {
+  const stream = createGunzip();
+  stream.end(packed);
+  return stream;
+}
+
+async function collect(stream: Readable, maxBytes: number, label: string): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stream) {
+    size += chunk.length;
+    // Leaving the loop destroys the stream, and with it the connection: the rest is never read.
+    if (size > maxBytes) throw new UpstreamError('MALFORMED', `${label} answered with more than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, size);
+}
+
+function decode(bytes: Buffer): string {
+  return new TextDecoder('utf-8').decode(bytes);
+}

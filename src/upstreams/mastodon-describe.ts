@@ -1,0 +1,87 @@
+import { UpstreamError } from '../errors.ts';
+import { recogniseIdScheme } from '../ids/id-scheme.ts';
+import type { Client } from './client.ts';
+import { identifySoftware, isAtLeast, isMastodonProper, type Software } from './mastodon-instance.ts';
+import { readJson } from './reply.ts';
+import type { MastodonSpec } from './spec.ts';
+import type { UpstreamDescription } from './upstream.ts';
+
+/** Mastodon and its kin cut larger limits to this; snac and Hollo would give more. */
+export const PAGE_SIZE = 40;
+/** Home and list feeds of older versions; newer ones keep 800. */
+const FEED_DEPTH = 400;
+/** Mastodon counts requests with a since_id, min_id or max_id apart: 300 per 15 minutes. */
+const THROTTLE_MS = 3_000;
+/** Mastodon's own limit for `id[]`. */
+const BULK = 20;
+/** A server that did not say what it is, is not asked on every poll. */
+const ASK_AGAIN_MS = 300_000;
+
+export interface Describer {
+  /** Asks until the server told once. Throws UpstreamError while it does not answer. */
+  describe(signal?: AbortSignal | undefined): Promise<UpstreamDescription>;
+  /** What can be said now: asks at most every 5 minutes, never throws for an upstream's failure. */
+  describeOrGuess(signal?: AbortSignal | undefined): Promise<UpstreamDescription>;
+  /** Ids of a page: what the scheme of a server without a name is told from. */
+  sawIds(ids: readonly string[]): void;
+}
+
+export function createDescriber(spec: MastodonSpec, client: Client, timeline: URL): Describer {
+  let described: UpstreamDescription | undefined;
+  let failedAtMs: number | undefined;
+  let seen: readonly string[] = [];
+
+  async function ask(url: URL, signal: AbortSignal | undefined): Promise<unknown> {
+    return readJson(await client.get(url, signal), url, client.now());
+  }
+
+  async function describe(signal?: AbortSignal | undefined): Promise<UpstreamDescription> {
+    if (described) return described;
+    try {
+      const software = await identifySoftware((path) => ask(client.url(path), signal));
+      if (!software && !spec.idScheme && seen.length === 0) seen = idsOf(await ask(timeline, signal));
+      described = describeAs(spec, software, seen);
+      return described;
+    } catch (error) {
+      failedAtMs = client.now();
+      throw error;
+    }
+  }
+
+  return {
+    describe,
+    async describeOrGuess(signal) {
+      const tooSoon = failedAtMs !== undefined && client.now() < failedAtMs + ASK_AGAIN_MS;
+      if (!described && !tooSoon) {
+        await describe(signal).catch((error: unknown) => {
+          if (!(error instanceof UpstreamError)) throw error;
+        });
+      }
+      return described ?? describeAs(spec, undefined, seen);
+    },
+    sawIds(ids) {
+      if (ids.length > 0) seen = ids;
+    },
+  };
+}
+
+function describeAs(spec: MastodonSpec, software: Software | undefined, ids: readonly string[]): UpstreamDescription {
+  const name = software && [software.name, software.version].filter(Boolean).join(' ');
+  const proper = isMastodonProper(software);
+  const isFeed = spec.timeline.type === 'home' || spec.timeline.type === 'list';
+  return {
+    software: name,
+    idScheme: spec.idScheme ?? recogniseIdScheme({ software: proper ? 'mastodon' : name, ids }),
+    roundsIds: proper && isFeed,
+    pageSize: PAGE_SIZE,
+    feedDepth: proper && isFeed ? FEED_DEPTH : undefined,
+    sinceId: true,
+    bulk: proper && software && isAtLeast(software, 4, 3) ? BULK : 1,
+    throttleMs: proper ? THROTTLE_MS : undefined,
+  };
+}
+
+function idsOf(items: unknown): readonly string[] {
+  if (!Array.isArray(items)) return [];
+  return items.map((item) => Object(item).id).filter((id) => typeof id === 'string');
+}

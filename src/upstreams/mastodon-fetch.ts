@@ -1,0 +1,51 @@
+import { idScheme } from '../ids/id-scheme.ts';
+import type { Client } from './client.ts';
+import { type FetchedBatch, fetchMany } from './fetch-many.ts';
+import { askableId, type StatusContext, stablePart, toPost } from './mastodon-status.ts';
+import { answersTo, postsOf } from './posts-of.ts';
+import { readRateLimit } from './rate-limit.ts';
+import { malformed, readJson } from './reply.ts';
+import type { FetchedPosts } from './upstream.ts';
+
+const PARALLEL = 4;
+
+/**
+ * Statuses by id: `bulk` a request from Mastodon 4.3 on, else one by one. What the asker may not see is gone.
+ * @see https://docs.joinmastodon.org/methods/statuses/#index
+ */
+export async function fetchStatuses(
+  client: Client,
+  upstreamIds: readonly string[],
+  options: { context: StatusContext; bulk: number; keepPrivate: boolean; signal?: AbortSignal | undefined },
+): Promise<FetchedPosts> {
+  const { context, bulk, keepPrivate, signal } = options;
+  const scheme = idScheme(context.idScheme);
+  const isKnown = (id: string) => /^[\w.~-]{1,255}$/.test(id) && scheme.includes(id);
+  const ids = [...new Set(upstreamIds)];
+
+  async function fetchBatch(batch: readonly string[]): Promise<FetchedBatch> {
+    const url =
+      bulk > 1
+        ? client.url(
+            '/api/v1/statuses',
+            batch.map((id) => ['id[]', id] as const),
+          )
+        : client.url(`/api/v1/statuses/${askableId(batch[0] ?? '')}`);
+    const reply = await client.get(url, signal);
+    const body = readJson(reply, url, client.now());
+    const items = bulk > 1 ? body : [body];
+    if (!Array.isArray(items)) throw malformed(url, 'answered with JSON that is not a list', reply.status);
+    const read = postsOf(items, { idOf, toPost: (item) => toPost(item, context), keepPrivate: true });
+    const { missing, gone, ...answers } = answersTo(batch, read, { keepPrivate, keyOf: stablePart });
+    if (bulk === 1 && missing.length > 0) throw malformed(url, 'answered with another status', reply.status);
+    const rateLimit = readRateLimit(reply.headers, client.now());
+    return { ...answers, gone: [...gone, ...missing], rateLimit, sentAtMs: reply.sentAtMs };
+  }
+
+  const fetched = await fetchMany(ids.filter(isKnown), { bulk, parallel: PARALLEL, now: client.now, fetchBatch });
+  return { ...fetched, gone: [...fetched.gone, ...ids.filter((id) => !isKnown(id))] };
+}
+
+function idOf(item: unknown): unknown {
+  return Object(item).id;
+}

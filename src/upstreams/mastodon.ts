@@ -1,0 +1,95 @@
+import type { Clock } from '../clock.ts';
+import { idScheme } from '../ids/id-scheme.ts';
+import type { IdSchemeName } from '../post.ts';
+import { createClient, type Query } from './client.ts';
+import { parseTime } from './fields.ts';
+import type { HttpClient, HttpReply } from './http.ts';
+import { linkParameter } from './link-header.ts';
+import { createDescriber, PAGE_SIZE } from './mastodon-describe.ts';
+import { fetchStatuses } from './mastodon-fetch.ts';
+import { toPost } from './mastodon-status.ts';
+import { postsOf } from './posts-of.ts';
+import { readRateLimit } from './rate-limit.ts';
+import { malformed, readJson } from './reply.ts';
+import type { MastodonSpec, MastodonTimeline } from './spec.ts';
+import type { Upstream } from './upstream.ts';
+
+/**
+ * A timeline of Mastodon, or of a server that speaks its API. A page's `next` is a max_id.
+ * @see https://docs.joinmastodon.org/methods/timelines/
+ */
+export function createMastodon(spec: MastodonSpec, deps: { http: HttpClient; clock: Clock }): Upstream {
+  const client = createClient(spec, deps);
+  const { path, query } = timelineRequest(spec.timeline);
+  const describer = createDescriber(spec, client, client.url(path, query));
+
+  return {
+    describe: describer.describe,
+    async readPage({ sinceId, next, limit = PAGE_SIZE, signal }) {
+      const url = client.url(path, [
+        ...query,
+        ['limit', String(Math.max(1, Math.min(limit, PAGE_SIZE)))],
+        ['since_id', sinceId],
+        ['max_id', next],
+      ]);
+      const reply = await client.get(url, signal);
+      const items = readJson(reply, url, client.now());
+      if (!Array.isArray(items)) throw malformed(url, 'answered with JSON that is not a list', reply.status);
+      describer.sawIds(items.map(idOf).filter((id) => typeof id === 'string'));
+      const description = await describer.describeOrGuess(signal);
+      const context = { host: spec.host, idScheme: description.idScheme };
+      const page = postsOf(items, {
+        idOf,
+        toPost: (item) => toPost(item, context),
+        keepPrivate: spec.keepPrivate,
+      });
+      const older = olderThan(reply, page.ids, description.idScheme);
+      return {
+        ...page,
+        // A server that does not know max_id gives the same page again: then nothing older can be had.
+        next: older === next ? undefined : older,
+        partial: reply.status === 206,
+        rateLimit: readRateLimit(reply.headers, client.now()),
+        sentAtMs: reply.sentAtMs,
+        serverDateMs: parseTime(reply.headers.date ?? ''),
+      };
+    },
+    async fetchPosts(upstreamIds, signal) {
+      const description = await describer.describeOrGuess(signal);
+      const context = { host: spec.host, idScheme: description.idScheme };
+      const { bulk } = description;
+      return fetchStatuses(client, upstreamIds, { context, bulk, keepPrivate: spec.keepPrivate, signal });
+    },
+  };
+}
+
+function timelineRequest(timeline: MastodonTimeline): { path: string; query: Query } {
+  switch (timeline.type) {
+    case 'home':
+      return { path: '/api/v1/timelines/home', query: [] };
+    case 'public':
+      return { path: '/api/v1/timelines/public', query: timeline.only ? [[timeline.only, 'true']] : [] };
+    case 'tag':
+      return { path: `/api/v1/timelines/tag/${encodeURIComponent(timeline.tag.replace(/^#/, ''))}`, query: [] };
+    case 'list':
+      return { path: `/api/v1/timelines/list/${encodeURIComponent(timeline.id)}`, query: [] };
+    case 'account':
+      return { path: `/api/v1/accounts/${encodeURIComponent(timeline.id)}/statuses`, query: [] };
+  }
+}
+
+/**
+ * The max_id of what is older: the Link header's, else the last item's id. Nothing is older than an empty page.
+ * Hollo names the first post of the next page, which an exclusive max_id would skip: then the last item's id it is.
+ */
+function olderThan(reply: HttpReply, ids: readonly string[], name: IdSchemeName): string | undefined {
+  const last = ids.at(-1);
+  const linked = linkParameter(reply.headers.link, 'next', 'max_id');
+  if (last === undefined || linked === undefined) return last;
+  const { orderKey } = idScheme(name);
+  return name !== 'opaque' && orderKey(linked) < orderKey(last) ? last : linked;
+}
+
+function idOf(item: unknown): unknown {
+  return Object(item).id;
+}

@@ -1,0 +1,73 @@
+import { UpstreamError, type UpstreamErrorCode } from '../errors.ts';
+import { type HttpReply, requestLabel } from './http.ts';
+import { readRetryAfter, readRetryAt } from './rate-limit.ts';
+
+/** The JSON of a reply with status 200 or 206. Throws UpstreamError for any other status, for HTML and for what is no JSON. */
+export function readJson(reply: HttpReply, url: URL, nowMs: number): unknown {
+  if (reply.status !== 200 && reply.status !== 206) throw statusError(reply, url, nowMs);
+  if (isHtml(reply)) {
+    throw new UpstreamError('UNAVAILABLE', `${requestLabel(url)} answered with HTML where JSON was expected`, {
+      status: reply.status,
+    });
+  }
+  const body = parseBody(reply);
+  if (body === undefined) throw malformed(url, 'answered with a body that is not JSON', reply.status);
+  return body;
+}
+
+/** A body as JSON, `undefined` when it is none. */
+export function parseBody(reply: HttpReply): unknown {
+  try {
+    return JSON.parse(reply.bodyText);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a reply without posts amounts to, told from its status alone: the texts of error bodies are localised. */
+export function statusError(reply: HttpReply, url: URL, nowMs: number): UpstreamError {
+  return replyError(codeOfStatus(reply.status), reply, url, nowMs);
+}
+
+/** An error of a code that the adapter found in the body; `retryAtMs` comes from the headers. */
+export function replyError(code: UpstreamErrorCode, reply: HttpReply, url: URL, nowMs: number): UpstreamError {
+  const retryAtMs =
+    code === 'RATE_LIMITED'
+      ? readRetryAt(reply.headers, nowMs)
+      : code === 'UNAVAILABLE'
+        ? readRetryAfter(reply.headers, nowMs)
+        : undefined;
+  const retry = retryAtMs === undefined ? '' : `, retry after ${Math.ceil((retryAtMs - nowMs) / 1000)} s`;
+  const moved = reply.status >= 300 && reply.status < 400 ? movedTo(reply, url) : '';
+  return new UpstreamError(code, `${requestLabel(url)} answered ${reply.status}${moved}${retry}`, {
+    status: reply.status,
+    retryAtMs,
+  });
+}
+
+/** MALFORMED, with what was wrong: `answered with …`. */
+export function malformed(url: URL, what: string, status?: number): UpstreamError {
+  return new UpstreamError('MALFORMED', `${requestLabel(url)} ${what}`, { status });
+}
+
+function codeOfStatus(status: number): UpstreamErrorCode {
+  if (status === 401) return 'UNAUTHORIZED';
+  // 418 is GoToSocial's answer to clients it does not want; 422 Mastodon's to an app's token where a user's is needed.
+  if (status === 403 || status === 418 || status === 422 || status === 451) return 'FORBIDDEN';
+  if (status === 404 || status === 410) return 'GONE';
+  if (status === 420 || status === 429) return 'RATE_LIMITED';
+  if (status === 408 || status < 400 || status >= 500) return 'UNAVAILABLE';
+  return 'MALFORMED';
+}
+
+/** Only the origin: a hostile Location may hold anything. */
+function movedTo(reply: HttpReply, url: URL): string {
+  const target = URL.parse(reply.headers.location ?? '', url);
+  return target && target.origin !== url.origin && target.origin !== 'null'
+    ? ` (moved: redirects are not followed, set url to ${target.origin})`
+    : ' (redirects are not followed)';
+}
+
+function isHtml(reply: HttpReply): boolean {
+  return /\bhtml\b/i.test(reply.headers['content-type'] ?? '') || /^\s*<(!doctype|html)/i.test(reply.bodyText);
+}

@@ -1,0 +1,30 @@
+import { textToHtml, unescapeHtml } from './html.ts';
+
+/** What a t.co link of a tweet stands for. */
+export interface TweetLink {
+  /** As it stands in the text: `https://t.co/abc`. */
+  readonly short: string;
+  /** Absent for the tweet's own media: they are shown, so that the link is left out. */
+  readonly target?: string | undefined;
+  readonly shown?: string | undefined;
+}
+
+const SHORT_LINK = /(https?:\/\/t\.co\/[A-Za-z0-9]+)/;
+
+/** A tweet's text with its links spelled out, plain and as HTML. Twitter escapes `&`, `<` and `>` in what it sends. */
+export function readTweetText(raw: string, links: readonly TweetLink[]): { text: string; html: string } {
+  const targets = new Map(links.map((link) => [link.short, link]));
+  const pieces = raw.split(SHORT_LINK).map((piece) => {
+    const link = targets.get(piece);
+    if (!link) return { text: unescapeHtml(piece), shown: unescapeHtml(piece) };
+    if (link.target === undefined) return { text: '', shown: '' };
+    return { text: link.target, shown: link.shown ?? link.target, href: link.target };
+  });
+  return {
+    text: pieces
+      .map((piece) => piece.text)
+      .join('')
+      .trim(),
+    html: textToHtml(pieces.map((piece) => ({ text: piece.shown, href: piece.href }))),
+  };
+}

@@ -1,0 +1,80 @@
+import type { Clock } from '../clock.ts';
+import { createClient } from './client.ts';
+import { parseTime } from './fields.ts';
+import type { HttpClient } from './http.ts';
+import { postsOf } from './posts-of.ts';
+import { readRateLimit } from './rate-limit.ts';
+import { parseBody } from './reply.ts';
+import type { TwitterSpec } from './spec.ts';
+import { sinceParameter } from './twitter-post.ts';
+import { isPartial, partialProblems, smallestSinceId } from './twitter-v2-errors.ts';
+import { BULK, fetchTweets } from './twitter-v2-fetch.ts';
+import { FIELDS, readPageBody, timelineEndpoint } from './twitter-v2-request.ts';
+import { toPost, tweetContext } from './twitter-v2-tweet.ts';
+import type { Upstream } from './upstream.ts';
+
+const PAGE_SIZE = 100;
+
+/**
+ * A timeline of Twitter's API 2. A page's `next` is a pagination token.
+ * @see https://docs.x.com/x-api/posts/timelines/introduction
+ */
+export function createTwitterV2(spec: TwitterSpec, deps: { http: HttpClient; clock: Clock }): Upstream {
+  const client = createClient({ ...spec, url: spec.url.replace(/\/2\/*$/, '') }, deps);
+  const endpoint = timelineEndpoint(spec.timeline);
+
+  return {
+    describe: async () => ({
+      software: 'twitter 2',
+      idScheme: spec.idScheme ?? 'twitter',
+      roundsIds: false,
+      pageSize: PAGE_SIZE,
+      sinceId: endpoint.sinceId,
+      bulk: BULK,
+    }),
+    async readPage({ sinceId, next, limit = PAGE_SIZE, signal }) {
+      const since = endpoint.sinceId ? sinceParameter(sinceId) : undefined;
+      const urlSince = (sinceId: string | undefined) =>
+        client.url(endpoint.path, [
+          ...endpoint.query,
+          ['max_results', String(Math.max(endpoint.leastResults, Math.min(limit, PAGE_SIZE)))],
+          ['since_id', sinceId],
+          [endpoint.tokenParameter, next],
+          ...FIELDS,
+        ]);
+      let url = urlSince(since);
+      let reply = await client.get(url, signal);
+      // Search refuses a since_id older than its 7 days: without a second try it would never get over a long pause.
+      const legal = reply.status === 400 && since ? smallestSinceId(parseBody(reply), since) : undefined;
+      if (legal !== undefined) {
+        url = urlSince(legal);
+        reply = await client.get(url, signal);
+      }
+      const body = readPageBody(reply, url, client);
+      const context = tweetContext(body, spec);
+      const { posts, ids, problems } = postsOf(body.data ?? [], {
+        idOf: (item) => Object(item).id,
+        toPost: (item) => toPost(item, context),
+        keepPrivate: spec.keepPrivate,
+      });
+      const older = body.meta?.next_token;
+      return {
+        posts,
+        ids,
+        next: older === next ? undefined : older,
+        partial: isPartial(body),
+        problems: [
+          ...(legal === undefined
+            ? []
+            : [{ code: 'UNAVAILABLE' as const, message: `the search holds nothing before id ${legal}` }]),
+          ...partialProblems(body),
+          ...problems,
+        ],
+        rateLimit: readRateLimit(reply.headers, client.now()),
+        sentAtMs: reply.sentAtMs,
+        serverDateMs: parseTime(reply.headers.date ?? ''),
+      };
+    },
+    fetchPosts: (upstreamIds, signal) => fetchTweets(client, upstreamIds, { spec, signal }),
+  };
+}
