@@ -1,0 +1,144 @@
+import type { IdScheme } from '../ids/id-scheme.ts';
+import type { PostId } from '../post.ts';
+import type { PostWrite, StoredPost } from '../stores/post-store.ts';
+import type { KnownEntry, LogCommit, LogCounts, LogState, NewRecord } from '../stores/timeline-store.ts';
+import { isInGap } from './gaps.ts';
+import { type NewPost, orderNew } from './order.ts';
+import { isEdit, isRecounted, revisionOf } from './revision.ts';
+import type { Read } from './walk.ts';
+
+/** The parts of a commit that follow from what was read. */
+export interface Sifted {
+  /** Entries lowest id first, edits after. */
+  readonly append: readonly NewRecord[];
+  readonly posts: readonly PostWrite[];
+  /** Absent while it stays. */
+  readonly watermark?: LogState['watermark'];
+  readonly counts: Pick<LogCounts, 'posts' | 'duplicatesDropped' | 'leaksPrevented' | 'backfilled'>;
+  /** Absent while no sample came. */
+  readonly latenessMs?: LogCommit['latenessMs'];
+  readonly lastArrivalMs?: number | undefined;
+  /** The stretch of id time that the new posts are of, ms. */
+  readonly spanMs: number;
+}
+
+/** `history`: the first poll, where nothing is late. `fill`: whatever is new is backfilled. */
+export type SiftMode = 'history' | 'poll' | 'fill';
+
+/** The most lateness samples that a log keeps. */
+const MOST_SAMPLES = 1000;
+
+/** Drops what is known, finds edits and late posts. Pure; `reads` newest first, `ids` all that the replies held. */
+export function sift(query: {
+  reads: readonly Read[];
+  ids: readonly string[];
+  known: ReadonlyMap<PostId, KnownEntry>;
+  stored: ReadonlyMap<PostId, StoredPost>;
+  state: LogState;
+  scheme: IdScheme;
+  mode: SiftMode;
+  /** Local clock: when the commit is made. */
+  nowMs: number;
+  /** Ids made after it are of the future. */
+  serverNowMs: number;
+}): Sifted {
+  const { state, scheme, mode, nowMs } = query;
+  const fresh = orderNew(query);
+  const mark = mode === 'history' ? undefined : state.watermark;
+  const isLate = ({ orderKey, timeMs }: NewPost) =>
+    mark !== undefined && timeMs !== undefined && orderKey < mark.orderKey;
+  const late = fresh.posts.filter(isLate);
+  const backfilled = mode === 'fill' ? fresh.posts : late.filter(({ timeMs }) => isInGap(state.gaps, timeMs ?? nowMs));
+  const leaks = mode === 'poll' ? late.filter((post) => !backfilled.includes(post)) : [];
+  const markMs = mark && scheme.timeMs(mark.upstreamId);
+  const samples = leaks.flatMap(({ timeMs }) =>
+    markMs === undefined || timeMs === undefined ? [] : [markMs - timeMs],
+  );
+  const changes = findChanges(query);
+  const times = fresh.posts.map(({ timeMs }) => timeMs ?? nowMs);
+
+  return {
+    append: [...fresh.posts.map((post) => entryOf(post, isLate(post), nowMs)), ...changes.edits],
+    posts: [...fresh.posts.map(({ post, readAtMs }) => ({ post, readAtMs })), ...changes.writes],
+    watermark: watermarkOf(query, fresh.posts.at(-1)),
+    counts: {
+      posts: fresh.posts.length,
+      duplicatesDropped: changes.repeats,
+      leaksPrevented: leaks.length,
+      backfilled: backfilled.length,
+    },
+    latenessMs: samples.length > 0 ? [...state.latenessMs, ...samples].slice(-MOST_SAMPLES) : undefined,
+    lastArrivalMs: fresh.lastArrivalMs,
+    spanMs: times.length === 0 ? 0 : Math.max(...times) - Math.min(...times),
+  };
+}
+
+function entryOf({ post, orderKey, timeMs, fromTop }: NewPost, late: boolean, nowMs: number): NewRecord {
+  return {
+    kind: 'entry',
+    postId: post.id,
+    uri: post.uri,
+    upstreamId: post.upstreamId,
+    orderKey,
+    revision: revisionOf(post),
+    // Posts without a time in their ids keep the upstream's order among those that arrived together.
+    sortAtMs: Math.min(timeMs ?? nowMs - fromTop, nowMs),
+    arrivedAtMs: nowMs,
+    late,
+  };
+}
+
+function findChanges({ reads, known, stored, nowMs }: Parameters<typeof sift>[0]): {
+  edits: NewRecord[];
+  writes: PostWrite[];
+  repeats: number;
+} {
+  const edits: NewRecord[] = [];
+  const writes: PostWrite[] = [];
+  let repeats = 0;
+  for (const { post, readAtMs } of [...reads].reverse()) {
+    const entry = known.get(post.id);
+    if (entry === undefined) continue;
+    const revision = revisionOf(post);
+    const body = stored.get(post.id);
+    if (entry.removed || (body !== undefined && body.readAtMs > readAtMs)) {
+      repeats += 1;
+    } else if (isEdit(entry.revision, revision)) {
+      const { orderKey, sortAtMs } = entry;
+      const { id: postId, uri, upstreamId } = post;
+      edits.push({
+        kind: 'edit',
+        postId,
+        uri,
+        upstreamId,
+        orderKey,
+        revision,
+        sortAtMs,
+        arrivedAtMs: nowMs,
+        late: false,
+      });
+      writes.push({ post, readAtMs });
+    } else {
+      repeats += 1;
+      if (entry.revision === revision && (body === undefined || isRecounted(body.post, post)))
+        writes.push({ post, readAtMs });
+    }
+  }
+  return { edits, writes, repeats };
+}
+
+/** The highest id that was ever seen and is not of the server's future; of opaque ids the one that was seen last. */
+function watermarkOf(
+  { ids, state, scheme, serverNowMs }: Parameters<typeof sift>[0],
+  newest: NewPost | undefined,
+): LogState['watermark'] {
+  if (scheme.name === 'opaque') return newest && { upstreamId: newest.post.upstreamId, orderKey: newest.orderKey };
+  let highest = state.watermark;
+  for (const upstreamId of ids) {
+    const timeMs = scheme.timeMs(upstreamId);
+    if (timeMs === undefined || timeMs > serverNowMs) continue;
+    const orderKey = scheme.orderKey(upstreamId);
+    if (highest === undefined || orderKey > highest.orderKey) highest = { upstreamId, orderKey };
+  }
+  return highest === state.watermark ? undefined : highest;
+}

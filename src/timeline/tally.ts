@@ -1,0 +1,66 @@
+import type { TokenSource } from '../ids/tokens.ts';
+import type { Post, PostId } from '../post.ts';
+import type { LogRecord } from '../stores/timeline-store.ts';
+import type { Copies } from './copies.ts';
+import { type Cursor, movePast } from './cursor.ts';
+import { type Outcome, outcomeOf } from './repeats.ts';
+
+/** What a `since` page amounts to while it passes records, one outcome a uri. */
+export interface Tally {
+  /** Takes in the copies of the records that are passed next. */
+  learn(copies: Copies): void;
+  /** Passes records, in order, until `limit` uris have an outcome; gives how many it passed. */
+  pass(records: readonly LogRecord[], limit: number): number;
+  /** How many uris have an outcome: may fall, as a removal undoes an entry. */
+  size(): number;
+  /** In the order of the last word on each. */
+  outcomes(): readonly Outcome[];
+  outcome(uri: string): Outcome | undefined;
+  /** All records passed, in order. */
+  passed(): readonly LogRecord[];
+  post(id: PostId): Post | undefined;
+}
+
+/** A tally for a page that starts at `before`. */
+export function createTally(before: Cursor): Tally {
+  const now = new Map<string, TokenSource>(before);
+  const copies = new Map<string, readonly LogRecord[]>();
+  const posts = new Map<PostId, Post>();
+  const touched = new Map<string, { edits: Set<PostId>; removal: boolean }>();
+  const outcomes = new Map<string, Outcome>();
+  const passed: LogRecord[] = [];
+
+  function passOne(record: LogRecord) {
+    passed.push(record);
+    movePast(now, record);
+    const { uri } = record;
+    const change = touched.get(uri) ?? { edits: new Set<PostId>(), removal: false };
+    if (record.kind === 'edit') change.edits.add(record.postId);
+    if (record.kind === 'remove') change.removal = true;
+    touched.set(uri, change);
+    const outcome = outcomeOf({ copies: copies.get(uri) ?? [], posts, before, now, ...change });
+    outcomes.delete(uri);
+    if (outcome !== undefined) outcomes.set(uri, outcome);
+  }
+
+  return {
+    learn(found) {
+      for (const [uri, records] of found.byUri) copies.set(uri, records);
+      for (const [id, post] of found.posts) posts.set(id, post);
+    },
+    pass(records, limit) {
+      let count = 0;
+      for (const record of records) {
+        if (outcomes.size >= limit) break;
+        passOne(record);
+        count += 1;
+      }
+      return count;
+    },
+    size: () => outcomes.size,
+    outcomes: () => [...outcomes.values()],
+    outcome: (uri) => outcomes.get(uri),
+    passed: () => passed,
+    post: (id) => posts.get(id),
+  };
+}

@@ -1,0 +1,34 @@
+import { systemClock } from '../src/clock.ts';
+import { openSqliteStore } from '../src/stores/sqlite.ts';
+import { createPollers } from '../src/timeline/pollers.ts';
+import { createHttpClient } from '../src/upstreams/http.ts';
+import { createMastodon } from '../src/upstreams/mastodon.ts';
+import { createSource } from './timeline/house.ts';
+
+/**
+ * A gateway's write side in a process of its own, for kill.test.ts: `node kill-child.ts URL FILE`. Polls as fast as it may until
+ * its standard input ends. All children have one holder's name, so that a new one need not wait for the old one's lease.
+ */
+const [url = '', file = ''] = process.argv.slice(2);
+const clock = systemClock;
+const http = createHttpClient({ version: 'test', clock });
+const upstream = createMastodon(
+  { kind: 'mastodon', url, host: 'town.example', keepPrivate: false, timeline: { type: 'public' } },
+  { http, clock },
+);
+const store = await openSqliteStore({ file });
+const pollers = createPollers({
+  sources: [createSource({ upstream }, { minIntervalMs: 1, idleIntervalMs: 1, ownInterval: true })],
+  store,
+  clock,
+  holder: 'gateway',
+  keep: { keepHours: 168, keepEntries: 100_000 },
+});
+pollers.start();
+
+process.stdin.on('end', async () => {
+  await pollers.stop();
+  await http.close();
+  await store.close();
+});
+process.stdin.resume();

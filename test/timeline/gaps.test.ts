@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { UpstreamError } from '../../src/errors.ts';
+import type { PageRequest } from '../../src/upstreams/upstream.ts';
+import { createHouse, type House, type HouseOptions } from './house.ts';
+
+/** A house after its first poll, whose upstream refuses what `refuse` names from then on. */
+async function settled(options: HouseOptions = {}): Promise<House & { refuse: (request: PageRequest) => boolean }> {
+  const controls = { refuse: (_: PageRequest) => false };
+  const house = await createHouse({
+    before(request) {
+      if (controls.refuse(request)) throw limited(house);
+      return undefined;
+    },
+    ...options,
+  });
+  for (let n = 3; n > 0; n -= 1) house.publish({ agoMs: 300_000 + n * 1000 });
+  house.pollers.start();
+  await house.clock.advance(10);
+  return Object.assign(controls, house);
+}
+
+function limited({ clock }: House): UpstreamError {
+  return new UpstreamError('RATE_LIMITED', 'answered 429', { status: 429, retryAtMs: clock.now() + 10_000 });
+}
+
+function burst(house: House, count: number): string[] {
+  return Array.from({ length: count }, (_, n) => house.publish({ agoMs: (count - n) * 10 }));
+}
+
+describe('a poll that does not reach its anchor', () => {
+  it('commits what it read with an open gap, which is filled later: every post once, and none a leak', async () => {
+    const house = await settled();
+    const ids = burst(house, 200);
+    house.refuse = ({ next }) => next !== undefined && house.server.requests.length === 3;
+    await house.clock.advance(60_000 - 10);
+    const [gap] = (await house.log()).gaps;
+    assert.deepEqual([gap?.reason, gap?.final], ['RATE_LIMITED', false]);
+    assert.ok(gap?.fromMs !== undefined && gap.toMs !== undefined && gap.fromMs < gap.toMs);
+    assert.deepEqual((await house.entries()).slice(-40), ids.slice(-40));
+    assert.equal((await house.status()).state, 'WAITING');
+
+    await house.clock.advance(180_000);
+    const { gaps, counts } = await house.log();
+    assert.deepEqual(gaps, []);
+    assert.deepEqual(new Set((await house.entries()).slice(3)), new Set(ids));
+    assert.equal((await house.entries()).length, 203);
+    assert.deepEqual([counts.backfilled, counts.leaksPrevented, counts.gaps], [160, 0, 1]);
+    assert.equal((await house.status()).state, 'OK');
+  });
+
+  it('has its gap filled a page a commit, each put on record as late', async () => {
+    const house = await settled({ maxPagesPerPoll: 2 });
+    burst(house, 200);
+    const { version } = await house.log();
+    await house.clock.advance(60_000);
+    assert.equal((await house.log()).gaps[0]?.reason, 'PAGE_CAP');
+    await house.clock.advance(60_000);
+    const after = await house.log();
+    assert.deepEqual(after.gaps, []);
+    assert.equal(after.version - version, 5, 'the poll, three pages, and the one that holds the anchor');
+    const late = (await house.records()).filter((record) => record.late);
+    assert.equal(late.length, 120);
+  });
+
+  it('has its gap filled on by another gateway after a crash', async () => {
+    const house = await settled({ maxPagesPerPoll: 1 });
+    const ids = burst(house, 200);
+    await house.clock.advance(60_000 + 6000);
+    assert.equal((await house.log()).gaps.length, 1);
+    assert.ok((await house.entries()).length < 203);
+    // The first gateway is gone without a word: its lease runs out.
+    house.refuse = () => true;
+    await house.pollers.stop();
+    house.refuse = () => false;
+    const { clock, server, store } = house;
+    const next = await createHouse({ clock, server, store, holder: 'other', maxPagesPerPoll: 1 });
+    next.pollers.start();
+    await clock.advance(120_000);
+    assert.deepEqual((await house.log()).gaps, []);
+    assert.deepEqual(new Set((await house.entries()).slice(3)), new Set(ids));
+    assert.equal((await house.entries()).length, 203);
+  });
+
+  it('lets the next polls stop where its gap begins', async () => {
+    const house = await settled({ polling: { pollWhen: 'asked' } });
+    await house.refresh();
+    await house.clock.advance(10_000);
+    const requests = () => house.server.requests.length;
+    burst(house, 500);
+    house.refuse = ({ next }) => next !== undefined && requests() > 3;
+    await house.refresh();
+    assert.equal((await house.log()).gaps.length, 1);
+    house.refuse = () => false;
+    const before = requests();
+    await house.clock.advance(10_000);
+    await house.refresh();
+    assert.equal(requests() - before, 3, 'the two pages above the gap, and one of it');
+    assert.equal((await house.log()).gaps.length, 1);
+  });
+
+  it('drops all when its first page fails', async () => {
+    const house = await settled();
+    burst(house, 5);
+    house.refuse = () => true;
+    const before = await house.log();
+    await house.clock.advance(60_000);
+    assert.deepEqual(await house.log(), before);
+    assert.equal((await house.status()).problems[0]?.code, 'RATE_LIMITED');
+  });
+});
+
+describe('a gap', () => {
+  it('is final after its next page was refused three times', async () => {
+    let isOld = false;
+    const house = await createHouse({
+      maxPagesPerPoll: 1,
+      before({ next }) {
+        if (isOld && next !== undefined) throw new UpstreamError('MALFORMED', 'answered 400', { status: 400 });
+        return undefined;
+      },
+    });
+    house.publish({ agoMs: 300_000 });
+    house.pollers.start();
+    await house.clock.advance(10);
+    isOld = true;
+    burst(house, 100);
+    await house.clock.advance(120_000);
+    const gaps = (await house.log()).gaps;
+    assert.deepEqual(
+      gaps.map(({ reason, final, fill }) => [reason, final, fill]),
+      [['PAGE_CAP', true, undefined]],
+    );
+  });
+
+  it('is told as FEED_TRUNCATED, and final, where the upstream keeps no more', async () => {
+    const house = await settled({ feedDepth: 100 });
+    const ids = burst(house, 250);
+    await house.clock.advance(180_000);
+    const { gaps } = await house.log();
+    assert.deepEqual(
+      gaps.map(({ reason, final }) => [reason, final]),
+      [['FEED_TRUNCATED', true]],
+    );
+    assert.deepEqual((await house.entries()).slice(3), ids.slice(-100));
+  });
+
+  it('is told as FEED_TRUNCATED also where its filling finds the end', async () => {
+    const house = await settled({ feedDepth: 100, maxPagesPerPoll: 1 });
+    burst(house, 250);
+    await house.clock.advance(180_000);
+    const { gaps } = await house.log();
+    assert.deepEqual(
+      gaps.map(({ reason, final }) => [reason, final]),
+      [['FEED_TRUNCATED', true]],
+    );
+    assert.equal((await house.entries()).length, 103);
+  });
+
+  it('is forgotten, when final, with the entries of its time', async () => {
+    const house = await settled({ feedDepth: 100, keepHours: 1 });
+    burst(house, 250);
+    await house.clock.advance(60_000);
+    assert.equal((await house.log()).gaps.length, 1);
+    await house.clock.advance(3_700_000);
+    house.publish();
+    await house.clock.advance(60_000);
+    assert.deepEqual((await house.log()).gaps, []);
+  });
+});

@@ -1,0 +1,255 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { comparePositions } from '../../src/ids/position.ts';
+import type { TimelineToken } from '../../src/ids/tokens.ts';
+import { type MergedTimeline, mergeTimeline } from '../../src/merge-timeline.ts';
+import type { LogRecord } from '../../src/stores/timeline-store.ts';
+import type { TimelineView } from '../../src/timeline/read.ts';
+import { createWorld, START_MS, throughEdge, type World } from './world.ts';
+
+/** Logs a and b are two timelines of one server, so that they share post ids; d is configured midway. */
+export const LOGS = ['a', 'b', 'c', 'd'] as const;
+export type LogKey = (typeof LOGS)[number];
+
+/** What can happen: to the logs, to the settings, and between the client and the gateway. */
+export type Step =
+  | { readonly type: 'tick'; readonly ms: number }
+  | { readonly type: 'add'; readonly log: LogKey; readonly ns: readonly number[]; readonly lagMs: number }
+  | { readonly type: 'edit'; readonly n: number; readonly lagMs: number }
+  | { readonly type: 'remove'; readonly log: LogKey; readonly n: number }
+  | { readonly type: 'configure' }
+  | { readonly type: 'since'; readonly limit: number; readonly leaveOut: readonly LogKey[]; readonly keep: number }
+  | { readonly type: 'until'; readonly limit: number };
+
+export interface Schedule {
+  readonly history: readonly Step[];
+  readonly firstLimit: number;
+  readonly steps: readonly Step[];
+}
+
+interface Traits {
+  readonly removals: boolean;
+  readonly leaveOut: boolean;
+  /** Goes on after an entry inside a page, now and then. */
+  readonly entryCursors: boolean;
+  /** Reads the history by pages, between pages by since; otherwise it is on the first page. */
+  readonly untils: boolean;
+  /** How far a commit's clock may lie behind. */
+  readonly maxLagMs: number;
+}
+
+export function schedules(traits: Traits): fc.Arbitrary<Schedule> {
+  const n = fc.integer({ min: 0, max: 11 });
+  const log = fc.constantFrom(...LOGS);
+  const lagMs = fc.integer({ min: 0, max: traits.maxLagMs });
+  const limit = fc.integer({ min: 1, max: 5 });
+  const keep = traits.entryCursors ? fc.integer({ min: 0, max: 5 }) : fc.constant(0);
+  const leaveOut = traits.leaveOut ? fc.subarray([...LOGS]) : fc.constant([]);
+  const ns = fc.uniqueArray(n, { minLength: 1, maxLength: 4 });
+  const add = fc.record({ type: fc.constant('add' as const), log, ns, lagMs });
+  const tick = fc.record({ type: fc.constant('tick' as const), ms: fc.integer({ min: 0, max: 3000 }) });
+  const edit = fc.record({ type: fc.constant('edit' as const), n, lagMs });
+  const remove = fc.record({ type: fc.constant('remove' as const), log, n });
+  const since = fc.record({ type: fc.constant('since' as const), limit, leaveOut, keep });
+  const until = fc.record({ type: fc.constant('until' as const), limit });
+  const writes = [tick, add, add, edit, ...(traits.removals ? [remove] : [])];
+  const reads = [since, since, ...(traits.untils ? [until] : [])];
+  return fc.record({
+    history: fc.array(fc.oneof(...writes), { maxLength: 10 }),
+    firstLimit: traits.untils ? limit : fc.constant(200),
+    steps: fc.array(fc.oneof(...writes, ...reads, fc.constant({ type: 'configure' as const })), { maxLength: 40 }),
+  });
+}
+
+/** More than any schedule can fill. */
+const MOST_PAGES = 500;
+
+interface ShownEntry {
+  readonly sortAt: string;
+  readonly post: { readonly id: string; readonly text: string };
+  readonly uri: string;
+}
+
+/** A client that follows the contract, and what the model needs to know about it. */
+export interface Client {
+  /** From `mergeTimeline`. */
+  state: MergedTimeline<ShownEntry, string> | undefined;
+  since: TimelineToken | undefined;
+  until: TimelineToken | undefined;
+  /** How often each uri was among a page's entries. */
+  readonly given: Map<string, number>;
+  /** Post ids of all entries so far, and all that the history held. */
+  readonly ids: Set<string>;
+  /** Where each log's part in the cursor began. */
+  readonly joined: Map<string, { readonly position: string; readonly history: boolean }>;
+}
+
+export interface Outcome {
+  readonly client: Client;
+  readonly logs: ReadonlyMap<string, readonly LogRecord[]>;
+  /** Present texts by post id. */
+  readonly texts: ReadonlyMap<string, string>;
+  readonly edited: readonly { readonly id: string; readonly known: boolean }[];
+}
+
+/** Runs a schedule, then reads everything that is left both ways. Each page is read twice and must be the same. */
+export async function run(schedule: Schedule): Promise<Outcome> {
+  const world = await createWorld();
+  const server = createServer(world);
+  for (const step of schedule.history) await server.happen(step);
+  const client: Client = {
+    state: undefined,
+    since: undefined,
+    until: undefined,
+    given: new Map(),
+    ids: new Set(),
+    joined: new Map(),
+  };
+  const edited: { id: string; known: boolean }[] = [];
+  let configured: readonly LogKey[] = LOGS.slice(0, 3);
+  const firstKeys = configured;
+
+  async function read(asked: Parameters<World['read']>[0]): Promise<TimelineView> {
+    if (asked.until === undefined) await join(asked.keys, asked.since === undefined);
+    const view = await world.read({ configured, ...asked });
+    assert.deepEqual(await world.read({ configured, ...asked }), view);
+    return view;
+  }
+
+  async function join(keys: readonly string[], history: boolean) {
+    for (const key of keys) {
+      if (client.joined.has(key)) continue;
+      client.joined.set(key, { position: await world.head(key), history });
+      if (!history) continue;
+      for (const record of await world.records(key)) client.ids.add(record.postId);
+    }
+  }
+
+  function take(view: TimelineView, limit: number) {
+    assert.ok(view.entries.length + view.edited.length <= limit);
+    for (const { id } of view.edited) edited.push({ id, known: client.ids.has(id) });
+    for (const { record } of view.entries) {
+      client.given.set(record.uri, (client.given.get(record.uri) ?? 0) + 1);
+      client.ids.add(record.postId);
+    }
+    const page = {
+      entries: view.entries.map(({ record, post }) => ({
+        sortAt: new Date(record.sortAtMs).toISOString(),
+        post: { id: post.id, text: post.text },
+        uri: record.uri,
+      })),
+      edited: view.edited.map(({ id, text }) => ({ id, text })),
+      removed: view.removed,
+      since: view.since === undefined ? null : JSON.stringify(view.since),
+      until: view.until === undefined ? null : JSON.stringify(view.until),
+      gaps: [],
+    };
+    const state = mergeTimeline(client.state, page);
+    assert.deepEqual(mergeTimeline(state, page), state);
+    client.state = state;
+    client.since = state.since === null ? undefined : throughEdge('since', JSON.parse(state.since));
+    client.until = state.until === null ? undefined : throughEdge('until', JSON.parse(state.until));
+  }
+
+  async function readSince(keys: readonly LogKey[], limit: number, keep: number): Promise<boolean> {
+    assert.ok(client.since);
+    const view = await read({ keys, limit, since: client.since });
+    const from = keep > 0 && keep < view.entries.length ? view.entries.length - keep : 0;
+    take({ ...view, entries: view.entries.slice(from) }, limit);
+    const last = view.entries[from];
+    if (from > 0 && last !== undefined && client.state !== undefined) {
+      client.since = throughEdge('entry', last.token);
+      client.state = { ...client.state, since: JSON.stringify({ sources: client.since.sources }) };
+    }
+    return view.hasNewer || from > 0;
+  }
+
+  async function readUntil(limit: number) {
+    if (client.until !== undefined) take(await read({ keys: firstKeys, limit, until: client.until }), limit);
+  }
+
+  take(await read({ keys: firstKeys, limit: schedule.firstLimit }), schedule.firstLimit);
+  for (const step of schedule.steps) {
+    if (step.type === 'configure') configured = LOGS;
+    else if (step.type === 'until') await readUntil(step.limit);
+    else if (step.type === 'since') {
+      const asked = configured.filter((key) => !step.leaveOut.includes(key));
+      await readSince(asked.length === 0 ? configured : asked, step.limit, step.keep);
+    } else await server.happen(step);
+  }
+  let pages = 0;
+  for (let more = true; more; pages += 1) more = pages < MOST_PAGES && (await readSince(configured, 3, 0));
+  for (; client.until !== undefined && pages < MOST_PAGES; pages += 1) await readUntil(3);
+  assert.ok(pages < MOST_PAGES, 'paging must end');
+  const logs = new Map<string, readonly LogRecord[]>();
+  for (const key of LOGS) logs.set(key, await world.records(key));
+  await world.store.close();
+  return { client, logs, texts: server.texts, edited };
+}
+
+/** The write side, by hand. */
+function createServer(world: World) {
+  const texts = new Map<string, string>();
+  const live = new Map<LogKey, Set<number>>(LOGS.map((key) => [key, new Set()]));
+  let nowMs = START_MS + 100_000;
+  let version = 0;
+
+  const hostOf = (log: LogKey) => (log === 'b' ? 'a.example' : `${log}.example`);
+  const sortAtOf = (n: number, host: string) => START_MS + n * 500 + (host === 'c.example' ? 700 : 0);
+
+  async function write(log: LogKey, kind: LogRecord['kind'], ns: readonly number[], lagMs: number) {
+    if (ns.length === 0) return;
+    const host = hostOf(log);
+    version += 1;
+    const changes = ns.map((n) => {
+      const id = `${1000 + n}@${host}`;
+      const text = kind === 'edit' || !texts.has(id) ? `version ${version}` : texts.get(id);
+      texts.set(id, text ?? '');
+      return { kind, n, host, text: text ?? '', sortAtMs: sortAtOf(n, host) };
+    });
+    await world.write(log, nowMs - lagMs, changes);
+  }
+
+  return {
+    texts,
+    async happen(step: Step) {
+      nowMs += 1;
+      if (step.type === 'tick') nowMs += step.ms;
+      if (step.type === 'add') {
+        const ns = step.ns.filter((n) => !live.get(step.log)?.has(n));
+        for (const n of ns) live.get(step.log)?.add(n);
+        await write(step.log, 'entry', ns, step.lagMs);
+      }
+      if (step.type === 'edit') {
+        // One version of a host's post for all of its logs, as its server has it.
+        for (const host of new Set(LOGS.map(hostOf))) {
+          const logs = LOGS.filter((key) => hostOf(key) === host && live.get(key)?.has(step.n));
+          for (const log of logs) await write(log, 'edit', [step.n], step.lagMs);
+        }
+      }
+      if (step.type === 'remove' && live.get(step.log)?.delete(step.n)) {
+        await write(step.log, 'remove', [step.n], 0);
+      }
+    },
+  };
+}
+
+type Copy = LogRecord & { readonly isHistory: boolean };
+
+/** The copies of each uri that belong to this client, in the order in which it is given them. */
+export function copiesOf({ client, logs }: Outcome): ReadonlyMap<string, readonly Copy[]> {
+  const copies: Copy[] = [];
+  for (const [key, joined] of client.joined) {
+    for (const record of logs.get(key) ?? []) {
+      const isHistory = joined.history && comparePositions(record.position, joined.position) <= 0;
+      const isGiven = isHistory || comparePositions(record.position, joined.position) > 0;
+      if (record.kind === 'entry' && isGiven) copies.push({ ...record, isHistory });
+    }
+  }
+  copies.sort((a, b) => {
+    if (a.isHistory !== b.isHistory) return a.isHistory ? -1 : 1;
+    if (!a.isHistory) return comparePositions(a.position, b.position);
+    return b.sortAtMs - a.sortAtMs || (a.postId < b.postId ? 1 : -1);
+  });
+  return Map.groupBy(copies, (copy) => copy.uri);
+}
