@@ -1,0 +1,103 @@
+import type { Clock } from './clock.ts';
+import type { Problem } from './errors.ts';
+import { readVisible } from './loaders/visible-posts.ts';
+import type { PostId } from './post.ts';
+import type { Candidate } from './recommenders/recommender.ts';
+import { mayRead, type Source, type Viewer } from './source.ts';
+import type { Store } from './stores/store.ts';
+
+const MAX_AGE_MS = 48 * 3_600_000;
+const MAX_CANDIDATES = 5_000;
+const CHUNK = 500;
+
+export interface Candidates {
+  /** Newest first, each post once, at most 48 h old and at most 5,000. */
+  readonly candidates: readonly Candidate[];
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * What a recommender may choose from: the posts of the logs that a viewer may read, and no others.
+ * While there is nothing at all it waits for a poll, at most `maxWaitMs`, and tells the sources that did not answer as STALE.
+ */
+export function createCandidates(deps: {
+  store: Pick<Store, 'timelines' | 'posts'>;
+  sources: readonly Source[];
+  /** Wakes these logs' loops; gives those that did not answer in time. */
+  refresh: (logIds: readonly string[], maxWaitMs: number) => Promise<ReadonlySet<string>>;
+  clock: Clock;
+  maxWaitMs: number;
+}): (viewer: Viewer) => Promise<Candidates> {
+  const { store, sources, refresh, clock, maxWaitMs } = deps;
+
+  async function collect(readable: readonly Source[]): Promise<readonly Candidate[]> {
+    let newest: readonly Place[] = [];
+    let sinceMs = clock.now() - MAX_AGE_MS;
+    for (const { logId } of readable) {
+      newest = [...newest, ...(await newestOf(store.timelines, logId, sinceMs))];
+      if (newest.length > 2 * MAX_CANDIDATES) {
+        newest = merged(newest);
+        sinceMs = Math.max(sinceMs, newest[MAX_CANDIDATES - 1]?.sortAtMs ?? 0);
+      }
+    }
+    newest = merged(newest);
+    const candidates: Candidate[] = [];
+    for (let from = 0; from < newest.length; from += CHUNK) {
+      const chunk = newest.slice(from, from + CHUNK);
+      const ids = chunk.map(({ postId }) => postId);
+      const { records, through, present } = await readVisible(store.posts, ids, readable);
+      for (const { postId, sortAtMs } of chunk) {
+        const body = through.has(postId) ? records.get(postId)?.post : undefined;
+        const post = body && present(body);
+        if (post) candidates.push({ post, sortAtMs });
+      }
+    }
+    return candidates;
+  }
+
+  return async (viewer) => {
+    const readable = sources.filter(({ audience }) => mayRead(audience, viewer));
+    const candidates = await collect(readable);
+    if (candidates.length > 0 || readable.length === 0) return { candidates, problems: [] };
+    const late = await refresh(
+      readable.map(({ logId }) => logId),
+      maxWaitMs,
+    );
+    const problems = readable.filter(({ logId }) => late.has(logId)).map((source) => staleProblem(source, maxWaitMs));
+    return { candidates: await collect(readable), problems };
+  };
+}
+
+interface Place {
+  readonly postId: PostId;
+  readonly sortAtMs: number;
+}
+
+async function newestOf(timelines: Store['timelines'], logId: string, sinceMs: number): Promise<readonly Place[]> {
+  const { head } = await timelines.readLog(logId);
+  const places: Place[] = [];
+  while (head !== undefined && places.length < MAX_CANDIDATES) {
+    const last = places.at(-1);
+    const before = last && { before: { sortAtMs: last.sortAtMs, postId: last.postId } };
+    const records = await timelines.entriesBefore({ logId, upTo: head, ...before, limit: CHUNK });
+    places.push(...records.filter(({ sortAtMs }) => sortAtMs >= sinceMs));
+    if (records.length < CHUNK || (records.at(-1)?.sortAtMs ?? 0) < sinceMs) break;
+  }
+  return places;
+}
+
+/** Newest first, a post that several logs hold once. */
+function merged(places: readonly Place[]): readonly Place[] {
+  const once = new Map(places.toReversed().map((place) => [place.postId, place]));
+  return [...once.values()]
+    .sort((a, b) => b.sortAtMs - a.sortAtMs || (a.postId < b.postId ? 1 : -1))
+    .slice(0, MAX_CANDIDATES);
+}
+
+function staleProblem(source: Source, maxWaitMs: number): Problem {
+  return {
+    code: 'STALE',
+    message: `${source.key} did not answer within ${maxWaitMs} ms`,
+    sourceKey: source.key,
+  };
+}

@@ -1,0 +1,55 @@
+import { parsePostId } from '../ids/post-id.ts';
+import type { PostId } from '../post.ts';
+import { REASON_KINDS, type Reason, type RecommendedItem } from '../recommenders/recommender.ts';
+
+/** Items of an answer that are looked at: far more than an instance takes. */
+const MAX_ITEMS = 20_000;
+const MAX_CANONICAL_ID_LENGTH = 2048;
+const MAX_REASON_LENGTH = 80;
+
+/**
+ * What can be used of a recommender's answer, best first: each post once, of each story the first.
+ * `dropped` counts items without a post id. Undefined for something that is no list at all.
+ */
+export function readAnswer(
+  answer: unknown,
+): { readonly items: readonly RecommendedItem[]; readonly dropped: number } | undefined {
+  if (!Array.isArray(answer)) return;
+  const items: RecommendedItem[] = [];
+  const posts = new Set<PostId>();
+  const stories = new Set<string>();
+  let dropped = 0;
+  for (const raw of answer.slice(0, MAX_ITEMS) as unknown[]) {
+    const item = readItem(raw);
+    if (!item) {
+      dropped++;
+      continue;
+    }
+    const story = item.canonicalId ?? item.postId;
+    if (posts.has(item.postId) || stories.has(story)) continue;
+    posts.add(item.postId);
+    stories.add(story);
+    items.push(item);
+  }
+  return { items, dropped };
+}
+
+function readItem(raw: unknown): RecommendedItem | undefined {
+  if (typeof raw !== 'object' || raw === null) return;
+  const { postId, canonicalId, reason } = raw as Record<string, unknown>;
+  if (typeof postId !== 'string' || !parsePostId(postId)) return;
+  const isCanonical =
+    typeof canonicalId === 'string' && canonicalId !== '' && canonicalId.length <= MAX_CANONICAL_ID_LENGTH;
+  return { postId, canonicalId: isCanonical ? canonicalId : undefined, reason: readReason(reason) };
+}
+
+function readReason(raw: unknown): Reason | undefined {
+  if (typeof raw !== 'object' || raw === null) return;
+  const { kind, text } = raw as Record<string, unknown>;
+  if (typeof text !== 'string') return;
+  const known = REASON_KINDS.find((one) => one === kind) ?? 'OTHER';
+  return {
+    kind: known,
+    text: [...text.slice(0, 2 * MAX_REASON_LENGTH)].slice(0, MAX_REASON_LENGTH).join('').toWellFormed(),
+  };
+}

@@ -1,0 +1,41 @@
+import type { PostId } from '../post.ts';
+import type { FeedInstance, FeedStore, InstanceCut, InstanceHeader } from '../stores/feed-store.ts';
+
+/** An instance as a page reads it, wherever it is kept. */
+export interface ReadableInstance {
+  readonly feedId: string;
+  /** Raw items from `offset`, at most `count`; undefined when the instance is gone. */
+  cut(offset: number, count: number): Promise<InstanceCut | undefined>;
+}
+
+/** A generated instance with what its hashes name. */
+export interface MadeInstance extends FeedInstance {
+  readonly postIds: ReadonlyMap<string, PostId>;
+}
+
+/** One that is published; reading it lengthens its life. */
+export function storedInstance(
+  feeds: Pick<FeedStore, 'cut'>,
+  { viewerId, feedId, now, ttlMs }: { viewerId: string; feedId: string; now: () => number; ttlMs: number },
+): ReadableInstance {
+  return {
+    feedId,
+    cut: (offset, count) => feeds.cut({ viewerId, feedId, offset, count, nowMs: now(), ttlMs }),
+  };
+}
+
+/** One that this process has just made: it need not be read back, and while the store is out it cannot be. */
+export function madeInstance(made: MadeInstance): ReadableInstance {
+  const header: InstanceHeader = {
+    feedId: made.feedId,
+    generatedAtMs: made.generatedAtMs,
+    size: made.items.length,
+  };
+  return {
+    feedId: made.feedId,
+    cut: async (offset, count) => ({
+      ...header,
+      items: made.items.slice(offset, offset + count).map((item) => ({ ...item, postId: made.postIds.get(item.hash) })),
+    }),
+  };
+}

@@ -1,0 +1,223 @@
+import type { Clock } from '../clock.ts';
+import { type Problem, RecommenderUnavailableError, StoreUnavailableError } from '../errors.ts';
+import { emptyServedSet, MAX_SERVED } from '../ids/served-set.ts';
+import type { FeedCursor } from '../ids/tokens.ts';
+import type { Candidate, Recommender } from '../recommenders/recommender.ts';
+import type { FeedStore } from '../stores/feed-store.ts';
+import { type Draft, generate, hashed, referenced } from './generate.ts';
+import { type MadeInstance, madeInstance, type ReadableInstance, storedInstance } from './instance.ts';
+
+/** What generating and publishing need. */
+export interface OpenDeps {
+  readonly feeds: FeedStore;
+  readonly recommender: Recommender;
+  /** Stands in when `recommender` fails and the viewer has no live instance. */
+  readonly local: Recommender;
+  /** Shared by all gateways. */
+  readonly hashKey: Buffer;
+  readonly clock: Clock;
+  readonly settings: {
+    /** The most items of an instance. */
+    readonly size: number;
+    /** An instance lives so long after it was last read. */
+    readonly instanceTtlSeconds: number;
+    /** A first page shows the same instance for so long. */
+    readonly currentTtlSeconds: number;
+    /** What a page answers whose instance is gone. */
+    readonly whenGone: 'continue' | 'empty';
+  };
+  readonly log?: ((line: string) => void) | undefined;
+}
+
+/** Whose feed, and what it may be made of. */
+export interface OpenRequest {
+  readonly userId: string;
+  /** Newest first, at most 48 h old; waits for an empty log. */
+  readonly candidates: () => Promise<{ candidates: readonly Candidate[]; problems: readonly Problem[] }>;
+}
+
+/** An instance to cut a page from, and how it was come by. */
+export interface Opened {
+  readonly instance: ReadableInstance;
+  readonly state: 'GENERATED' | 'CACHED';
+  readonly problems: readonly Problem[];
+}
+
+/** Everything throws StoreUnavailableError and RecommenderUnavailableError only where nothing else can be shown. */
+export interface Opener {
+  /** The current instance, else a new one. Throws only when there is nothing to show at all. */
+  first(request: OpenRequest): Promise<Opened>;
+  /** A new instance as the current one, whatever the current one is. */
+  renew(request: OpenRequest): Promise<Opened>;
+  /** A new instance that no store knows; its cursors go on with a successor once the store is back. */
+  unpublished(request: OpenRequest, outage: StoreUnavailableError): Promise<Opened>;
+  /** What goes on after a cursor whose instance is gone; undefined at the scroll's end. */
+  successor(request: OpenRequest, cursor: FeedCursor): Promise<ReadableInstance | undefined>;
+  /** A published instance of this viewer, live or not. */
+  stored(userId: string, feedId: string): ReadableInstance;
+}
+
+/** Live instances of one viewer. */
+const KEEP = 4;
+/** An empty instance, or one of the stand-in recommender, is the current one so long. */
+const BRIEF_TTL_MS = 5_000;
+const PUBLISH_ATTEMPTS = 4;
+
+/** Finds instances and makes them: the store elects one winner, whoever else generates. @see design.md, section 5 */
+export function createOpener(deps: OpenDeps): Opener {
+  const { feeds, recommender, local, hashKey, clock, settings, log } = deps;
+  const ttlMs = settings.instanceTtlSeconds * 1000;
+  const aliasTtlMs = settings.currentTtlSeconds * 1000;
+  const stored = (userId: string, feedId: string) =>
+    storedInstance(feeds, { viewerId: userId, feedId, now: clock.now, ttlMs });
+
+  async function draftFirst({ userId }: OpenRequest, candidates: readonly Candidate[], by: Recommender) {
+    const { size } = settings;
+    return generate({
+      recommender: by,
+      userId,
+      candidates,
+      served: emptyServedSet,
+      size,
+      hashKey,
+      nowMs: clock.now(),
+      log,
+    });
+  }
+
+  /** For two lives: from then on the store keeps them for as long as an instance names them. */
+  async function settle(draft: Draft): Promise<MadeInstance> {
+    return referenced(draft, { feeds, hashKey, expiresAtMs: clock.now() + 2 * ttlMs });
+  }
+
+  async function publish(
+    request: OpenRequest,
+    draft: Draft,
+    options: { alias?: string | undefined; renew: boolean; brief: boolean },
+  ): Promise<Opened> {
+    const brief = options.brief || draft.items.length === 0;
+    const made = await settle(draft);
+    let replaces = options.alias;
+    for (let attempt = 1; ; attempt++) {
+      const winner = await feeds.publish({
+        viewerId: request.userId,
+        instance: { feedId: made.feedId, generatedAtMs: made.generatedAtMs, items: made.items },
+        nowMs: clock.now(),
+        ttlMs: draft.items.length === 0 ? BRIEF_TTL_MS : ttlMs,
+        keep: KEEP,
+        replaces,
+        aliasTtlMs: brief ? Math.min(BRIEF_TTL_MS, aliasTtlMs) : aliasTtlMs,
+      });
+      if (winner.feedId === made.feedId) return { instance: madeInstance(made), state: 'GENERATED', problems: [] };
+      if (!options.renew || attempt === PUBLISH_ATTEMPTS) {
+        return { instance: stored(request.userId, winner.feedId), state: 'CACHED', problems: [] };
+      }
+      replaces = (await feeds.current(request.userId, clock.now())).alias;
+    }
+  }
+
+  /** `known` is absent while the store is out. */
+  async function make(
+    request: OpenRequest,
+    known: { alias?: string | undefined; renew: boolean } | undefined,
+  ): Promise<Opened> {
+    const problems: Problem[] = [];
+    const failed = async (error: unknown): Promise<Opened | undefined> => {
+      problems.push(problemOf(error));
+      log?.(`for you: ${(error as Error).message}`);
+      const newest = known && (await feeds.newest(request.userId, clock.now()).catch(ignoreOutage));
+      return newest && { instance: stored(request.userId, newest.feedId), state: 'CACHED', problems };
+    };
+
+    let candidates: readonly Candidate[];
+    try {
+      const found = await request.candidates();
+      candidates = found.candidates;
+      problems.push(...found.problems);
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError)) throw error;
+      const previous = await failed(error);
+      if (!previous) throw error;
+      return previous;
+    }
+
+    let draft: Draft;
+    let brief = false;
+    try {
+      draft = await draftFirst(request, candidates, recommender);
+    } catch (error) {
+      if (!(error instanceof RecommenderUnavailableError)) throw error;
+      const previous = await failed(error);
+      if (previous) return previous;
+      draft = await draftFirst(request, candidates, local);
+      brief = true;
+    }
+    if (!known) return { instance: madeInstance(hashed(draft, hashKey)), state: 'GENERATED', problems };
+    try {
+      const opened = await publish(request, draft, { ...known, brief });
+      return { ...opened, problems };
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError)) throw error;
+      problems.push(problemOf(error));
+      return { instance: madeInstance(hashed(draft, hashKey)), state: 'GENERATED', problems };
+    }
+  }
+
+  async function unpublished(request: OpenRequest, outage: StoreUnavailableError): Promise<Opened> {
+    const opened = await make(request, undefined);
+    return { ...opened, problems: [problemOf(outage), ...opened.problems] };
+  }
+
+  async function current(request: OpenRequest) {
+    return feeds.current(request.userId, clock.now()).catch((error: unknown) => {
+      if (error instanceof StoreUnavailableError) return error;
+      throw error;
+    });
+  }
+
+  return {
+    stored,
+    unpublished,
+    async first(request) {
+      const found = await current(request);
+      if (found instanceof StoreUnavailableError) return unpublished(request, found);
+      if (found.instance) {
+        return { instance: stored(request.userId, found.instance.feedId), state: 'CACHED', problems: [] };
+      }
+      return make(request, { alias: found.alias, renew: false });
+    },
+    async renew(request) {
+      const found = await current(request);
+      if (found instanceof StoreUnavailableError) return unpublished(request, found);
+      return make(request, { alias: found.alias, renew: true });
+    },
+    async successor(request, cursor) {
+      const { userId } = request;
+      const { feedId, offset, served } = cursor;
+      const of = { feedId, offset };
+      const known = await feeds.successor(userId, of, clock.now());
+      if (known) return stored(userId, known.feedId);
+      const size = Math.min(settings.size, MAX_SERVED - served.count);
+      if (size <= 0) return;
+      const { candidates } = await request.candidates();
+      const draft = await generate({ recommender, userId, candidates, served, size, hashKey, nowMs: clock.now(), log });
+      if (draft.items.length === 0) return;
+      const { postIds: _, ...instance } = await settle(draft);
+      const nowMs = clock.now();
+      const winner = await feeds.publishSuccessor({ viewerId: userId, instance, nowMs, ttlMs, keep: KEEP, of });
+      return stored(userId, winner.feedId);
+    },
+  };
+}
+
+/** How a page tells about an outage that it survived. */
+function problemOf(error: unknown): Problem {
+  const isStore = error instanceof StoreUnavailableError;
+  const code = isStore ? 'STORE_UNAVAILABLE' : 'RECOMMENDER_UNAVAILABLE';
+  const retryAtMs = isStore || error instanceof RecommenderUnavailableError ? error.retryAtMs : undefined;
+  return { code, message: (error as Error).message, retryAtMs };
+}
+
+function ignoreOutage(error: unknown): undefined {
+  if (!(error instanceof StoreUnavailableError)) throw error;
+}

@@ -1,0 +1,149 @@
+import DataLoader from 'dataloader';
+import type { Clock } from './clock.ts';
+import { type Problem, RecommenderUnavailableError, StoreUnavailableError } from './errors.ts';
+import type { Hydrate } from './feed/for-you.ts';
+import { parsePostId } from './ids/post-id.ts';
+import { mayCarry } from './loaders/access.ts';
+import { createFetchById, type Wanted } from './loaders/fetch-by-id.ts';
+import { createNamedPosts } from './loaders/named-posts.ts';
+import { readVisible, type VisiblePosts } from './loaders/visible-posts.ts';
+import type { Post, PostId } from './post.ts';
+import { mayRead, type Source, type Viewer } from './source.ts';
+import type { PostStore, PostWrite } from './stores/post-store.ts';
+
+/** Turns ids into posts, for one request of one viewer: everything that comes out, this viewer may see. */
+export interface PostLoader {
+  /** A post that a source of this viewer showed, or that a recommender has named; never fetches one that nobody brought. */
+  load(id: PostId): Promise<Post | undefined>;
+  /**
+   * For ids that a recommender named: what no readable source has brought is fetched by id, on configured hosts alone, with
+   * the credential of a source for anyone, and shown only when PUBLIC or UNLISTED.
+   * Throws RecommenderUnavailableError when nothing at all can be had now.
+   */
+  hydrate: Hydrate;
+}
+
+/** `forViewer` is called anew for each request: what was loaded for one viewer is never shown to another. */
+export interface Hydrator {
+  forViewer(viewer: Viewer): PostLoader;
+}
+
+/** `unknown`: no source of this viewer has brought it. */
+interface Loaded {
+  readonly kind: 'post' | 'hidden' | 'unknown';
+  readonly post?: Post | undefined;
+  readonly problems: readonly Problem[];
+}
+
+/** Throws StoreUnavailableError where the store does; an upstream's failure serves what is known, with a problem. */
+export function createHydrator(deps: {
+  posts: PostStore;
+  sources: readonly Source[];
+  /** Spends one request of the budget for reads by id; false: none is left. */
+  mayFetchById: (source: Source) => boolean;
+  clock: Clock;
+  /** A body read longer ago is read again; 10 min. */
+  freshMs?: number | undefined;
+  /** A page waits so long for posts by id; 3 s. */
+  maxWaitMs?: number | undefined;
+}): Hydrator {
+  const { posts, sources, mayFetchById, clock, freshMs = 600_000, maxWaitMs = 3_000 } = deps;
+  const fetchById = createFetchById({ mayFetchById, clock, maxWaitMs });
+  const named = createNamedPosts({ sources, fetchById, clock, freshMs });
+
+  /** What the record holds for this viewer, stale bodies read again as far as that goes now. */
+  async function readRecord(ids: readonly PostId[], readable: readonly Source[]): Promise<readonly Loaded[]> {
+    const visible = await readVisible(posts, ids, readable);
+    const { bodies, problems } = await renew(visible);
+    return ids.map((id) => {
+      const stored = visible.records.get(id);
+      if (!visible.through.has(id)) return { kind: stored?.goneAtMs === undefined ? 'unknown' : 'hidden', problems };
+      const body = bodies.has(id) ? bodies.get(id) : stored?.post;
+      const post = body && visible.present(body);
+      return post ? { kind: 'post', post, problems } : { kind: 'hidden', problems };
+    });
+  }
+
+  /** Reads stale bodies again and writes them back. In `bodies`, absent: as in the record; undefined: not to be shown. */
+  async function renew({ records, through }: VisiblePosts) {
+    const wanted = [...through].flatMap(([id, sources]): Wanted[] => {
+      const stored = records.get(id);
+      if (!stored || clock.now() - stored.readAtMs < freshMs) return [];
+      const there = sources.filter(({ host }) => parsePostId(id)?.host === host);
+      const source = there.find(({ audience }) => audience === 'anyone') ?? there[0];
+      return source ? [{ id, upstreamId: stored.post.upstreamId, source }] : [];
+    });
+    const { outcomes, problems } = await fetchById(wanted);
+    const bodies = new Map<PostId, Post | undefined>();
+    const writes: PostWrite[] = [];
+    const gone: { id: PostId; atMs: number }[] = [];
+    for (const { id, source } of wanted) {
+      const outcome = outcomes.get(id);
+      if (outcome?.kind === 'post') {
+        const isShown = mayCarry(source, outcome.post);
+        bodies.set(id, isShown ? outcome.post : undefined);
+        if (isShown) writes.push({ post: outcome.post, readAtMs: outcome.sentAtMs });
+      } else if (outcome?.kind === 'gone') {
+        bodies.set(id, undefined);
+        // What one account does not get (any more) others may still see.
+        const isForAll = source.audience === 'anyone' || records.get(id)?.shownBy.length === 1;
+        if (isForAll) gone.push({ id, atMs: outcome.sentAtMs });
+      }
+    }
+    const failed = await writeBack(writes, gone);
+    return { bodies, problems: [...problems, ...failed] };
+  }
+
+  /** The record is a cache here: that it cannot be written does not spoil what was read. */
+  async function writeBack(writes: readonly PostWrite[], gone: readonly { id: PostId; atMs: number }[]) {
+    try {
+      if (writes.length > 0) await posts.putPosts(writes);
+      for (const [atMs, group] of Map.groupBy(gone, (one) => one.atMs)) {
+        await posts.markGone(
+          group.map(({ id }) => id),
+          atMs,
+        );
+      }
+      return [];
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError)) throw error;
+      return [{ code: 'STORE_UNAVAILABLE', message: error.message, retryAtMs: error.retryAtMs } as const];
+    }
+  }
+
+  return {
+    forViewer(viewer) {
+      const readable = sources.filter(({ audience }) => mayRead(audience, viewer));
+      const loader = new DataLoader<PostId, Loaded>((ids) => readRecord(ids, readable));
+      return {
+        async load(id) {
+          const loaded = await loader.load(id);
+          return loaded.kind === 'unknown' ? named.known(id) : loaded.post;
+        },
+        async hydrate(asked) {
+          const ids = [...new Set(asked)];
+          const loaded = new Map(await Promise.all(ids.map(async (id) => [id, await loader.load(id)] as const)));
+          const rest = await named.read(ids.filter((id) => loaded.get(id)?.kind === 'unknown'));
+          const problems = distinct([...[...loaded.values()].flatMap((one) => one.problems), ...rest.problems]);
+          if (ids.length > 0 && rest.unavailable.length === ids.length) throw nothingAtAll(ids.length, problems);
+          const shown = ids.flatMap((id) => {
+            const post = loaded.get(id)?.post ?? rest.shown.get(id);
+            return post ? [[id, post] as const] : [];
+          });
+          return { posts: new Map(shown), problems };
+        },
+      };
+    },
+  };
+}
+
+function distinct(problems: readonly Problem[]): readonly Problem[] {
+  return [...new Map(problems.map((problem) => [JSON.stringify(problem), problem])).values()];
+}
+
+function nothingAtAll(count: number, [problem]: readonly Problem[]): RecommenderUnavailableError {
+  const why = problem ? `: ${problem.message}` : '';
+  return new RecommenderUnavailableError(`none of the ${count} posts that the recommender named can be had now${why}`, {
+    ...(problem?.retryAtMs !== undefined && { retryAtMs: problem.retryAtMs }),
+  });
+}

@@ -1,0 +1,115 @@
+import type { Clock } from '../clock.ts';
+import { type Problem, UpstreamError } from '../errors.ts';
+import type { Post, PostId } from '../post.ts';
+import type { Source } from '../source.ts';
+
+/** A post to ask for, with whose credential. */
+export interface Wanted {
+  readonly id: PostId;
+  /** The upstream's present id. */
+  readonly upstreamId: string;
+  readonly source: Source;
+}
+
+/** What is known after asking. `unavailable`: nothing is known now, and `problems` say why where it is not the budget. */
+export type FetchOutcome =
+  | { readonly kind: 'post'; readonly post: Post; readonly sentAtMs: number }
+  | { readonly kind: 'gone'; readonly sentAtMs: number }
+  | { readonly kind: 'unavailable' };
+
+/** Reads posts by id: one batch a host and credential, within the budget and a deadline. Never throws. */
+export type FetchById = (
+  wanted: readonly Wanted[],
+) => Promise<{ readonly outcomes: ReadonlyMap<PostId, FetchOutcome>; readonly problems: readonly Problem[] }>;
+
+/** How long a host that failed is left alone when it does not say. */
+const BACK_OFF_MS = 30_000;
+
+/** Remembers hosts that fail, so that not every page waits for them. */
+export function createFetchById(deps: {
+  /** Spends one request of the source's budget; false: none is left. */
+  mayFetchById: (source: Source) => boolean;
+  clock: Clock;
+  maxWaitMs: number;
+}): FetchById {
+  const { mayFetchById, clock, maxWaitMs } = deps;
+  const failing = new Map<string, { problem: Problem; untilMs: number }>();
+
+  async function fetchBatch(key: string, batch: readonly Wanted[]) {
+    const outcomes = new Map<PostId, FetchOutcome>();
+    const [first] = batch;
+    if (!first) return { outcomes, problems: [] };
+    const { source } = first;
+    const known = failing.get(key);
+    if (known && known.untilMs > clock.now())
+      return { outcomes, problems: [{ ...known.problem, sourceKey: source.key }] };
+    failing.delete(key);
+
+    const problems: Problem[] = [];
+    const fail = (problem: Problem) => {
+      problems.push({ ...problem, sourceKey: source.key });
+      failing.set(key, { problem, untilMs: problem.retryAtMs ?? clock.now() + BACK_OFF_MS });
+    };
+    try {
+      await within(maxWaitMs, clock, async (signal) => {
+        const asked = affordable(batch, (await source.upstream.describe(signal)).bulk, () => mayFetchById(source));
+        if (asked.length === 0) return;
+        const fetched = await source.upstream.fetchPosts(
+          asked.map(({ upstreamId }) => upstreamId),
+          signal,
+        );
+        const gone = new Set(fetched.gone);
+        for (const { id, upstreamId } of asked) {
+          const post = fetched.posts.get(upstreamId);
+          if (post?.id === id) outcomes.set(id, { kind: 'post', post, sentAtMs: fetched.sentAtMs });
+          else if (gone.has(upstreamId)) outcomes.set(id, { kind: 'gone', sentAtMs: fetched.sentAtMs });
+        }
+        const [problem] = fetched.failed.values();
+        if (problem && outcomes.size === 0) fail(problem);
+        else if (problem) problems.push({ ...problem, sourceKey: source.key });
+      });
+    } catch (error) {
+      fail(problemOf(error));
+    }
+    return { outcomes, problems };
+  }
+
+  return async (wanted) => {
+    const batches = [...Map.groupBy(wanted, ({ source }) => JSON.stringify([source.host, source.credentialId]))];
+    const answers = await Promise.all(batches.map(([key, batch]) => fetchBatch(key, batch)));
+    const outcomes = new Map<PostId, FetchOutcome>(wanted.map(({ id }) => [id, { kind: 'unavailable' }]));
+    for (const answer of answers) for (const [id, outcome] of answer.outcomes) outcomes.set(id, outcome);
+    return { outcomes, problems: answers.flatMap(({ problems }) => problems) };
+  };
+}
+
+/** As many as there is budget for, `bulk` of them a request. */
+function affordable(batch: readonly Wanted[], bulk: number, spend: () => boolean): readonly Wanted[] {
+  const perRequest = Math.max(1, bulk);
+  let count = 0;
+  while (count < batch.length && spend()) count += perRequest;
+  return batch.slice(0, count);
+}
+
+/** Breaks the work off after `ms`: a page must not wait for a host that hangs. */
+async function within(ms: number, clock: Clock, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const late = new AbortController();
+  const done = new AbortController();
+  const timeout = clock.sleep(ms, done.signal).then(() => {
+    if (done.signal.aborted) return;
+    late.abort();
+    throw new UpstreamError('UNAVAILABLE', `reading posts by id took more than ${ms} ms`);
+  });
+  const working = work(late.signal);
+  working.catch(() => {});
+  try {
+    await Promise.race([working, timeout]);
+  } finally {
+    done.abort();
+  }
+}
+
+function problemOf(error: unknown): Problem {
+  if (error instanceof UpstreamError) return { code: error.code, message: error.message, retryAtMs: error.retryAtMs };
+  return { code: 'UNAVAILABLE', message: 'reading posts by id failed' };
+}

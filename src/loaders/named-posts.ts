@@ -1,0 +1,75 @@
+import type { Clock } from '../clock.ts';
+import type { Problem } from '../errors.ts';
+import { parsePostId } from '../ids/post-id.ts';
+import type { Post, PostId } from '../post.ts';
+import type { Source } from '../source.ts';
+import { isOpen, nestedPosts, presented } from './access.ts';
+import { createBoundedCache } from './bounded-cache.ts';
+import type { FetchById, Wanted } from './fetch-by-id.ts';
+
+/**
+ * Posts that a recommender named and that no source has brought: fetched on configured hosts alone, with the credential of a
+ * source for anyone, and kept when PUBLIC or UNLISTED. They are kept here and not in the store, because a record there
+ * cannot tell them from what a private log once showed.
+ */
+export interface NamedPosts {
+  /** One that was fetched here and may be shown to anyone; asks nobody. */
+  known(id: PostId): Post | undefined;
+  /** Fetches what is not known freshly. `unavailable`: of these nothing is known now; the other missing ones are gone or not for anyone. */
+  read(ids: readonly PostId[]): Promise<{
+    readonly shown: ReadonlyMap<PostId, Post>;
+    readonly unavailable: readonly PostId[];
+    readonly problems: readonly Problem[];
+  }>;
+}
+
+/** The posts used last; each is some kilobytes. */
+const MAX_POSTS = 2_000;
+/** Characters: the longest post id that parses is shorter. */
+const MAX_ID_LENGTH = 1_100;
+
+export function createNamedPosts(deps: {
+  sources: readonly Source[];
+  fetchById: FetchById;
+  clock: Clock;
+  freshMs: number;
+}): NamedPosts {
+  const { sources, fetchById, clock, freshMs } = deps;
+  // `post` is absent where the upstream says that there is none for anyone.
+  const kept = createBoundedCache<{ post?: Post | undefined; readAtMs: number }>({
+    maxEntries: MAX_POSTS,
+    maxKeyLength: MAX_ID_LENGTH,
+  });
+  const openSource = (host: string) => sources.find((one) => one.host === host && one.audience === 'anyone');
+
+  return {
+    known: (id) => kept.get(id)?.post,
+    async read(ids) {
+      const wanted = ids.flatMap((id): Wanted[] => {
+        const known = kept.get(id);
+        const place = parsePostId(id);
+        const source = place && openSource(place.host);
+        if (!source || (known && clock.now() - known.readAtMs < freshMs)) return [];
+        return [{ id, upstreamId: known?.post?.upstreamId ?? place.upstreamId, source }];
+      });
+      const { outcomes, problems } = await fetchById(wanted);
+      for (const [id, outcome] of outcomes) {
+        if (outcome.kind === 'unavailable') continue;
+        const post = outcome.kind === 'post' ? openly(outcome.post) : undefined;
+        kept.set(id, { post, readAtMs: outcome.sentAtMs });
+      }
+      const posts = ids.flatMap((id) => {
+        const post = kept.get(id)?.post;
+        return post ? [[id, post] as const] : [];
+      });
+      const unavailable = [...outcomes.keys()].filter((id) => kept.get(id) === undefined);
+      return { shown: new Map(posts), unavailable, problems };
+    },
+  };
+}
+
+/** What of a post anyone may see. */
+function openly(post: Post): Post | undefined {
+  const open = new Set(nestedPosts(post).flatMap((nested) => (isOpen(nested) ? [nested.id] : [])));
+  return isOpen(post) ? presented(post, (id) => open.has(id)) : undefined;
+}

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, test } from 'node:test';
+import { createCandidates } from '../src/candidates.ts';
+import { StoreUnavailableError } from '../src/errors.ts';
+import type { Source } from '../src/source.ts';
+import { openSqliteStore } from '../src/stores/sqlite.ts';
+import type { Store } from '../src/stores/store.ts';
+import { manualClock, post } from './feed/fixture.ts';
+import { fakeUpstream, show, source } from './loaders-fixture.ts';
+
+const HOUR_MS = 3_600_000;
+
+let store: Store;
+let clock: ReturnType<typeof manualClock>;
+let town: Source;
+let home: Source;
+/** The logs that were waited for. */
+let refreshed: (readonly string[])[];
+let onRefresh: () => Promise<ReadonlySet<string>>;
+
+beforeEach(async () => {
+  store = await openSqliteStore({ file: ':memory:' });
+  clock = manualClock();
+  town = source('town', 'anyone', fakeUpstream(clock.now));
+  home = source('home', ['ann'], fakeUpstream(clock.now));
+  refreshed = [];
+  onRefresh = async () => new Set();
+});
+
+afterEach(() => store.close());
+
+function candidates(viewer: { userId?: string }) {
+  const refresh = (logIds: readonly string[], maxWaitMs: number) => {
+    assert.equal(maxWaitMs, 1500);
+    refreshed.push(logIds);
+    return onRefresh();
+  };
+  return createCandidates({ store, sources: [home, town], refresh, clock, maxWaitMs: 1500 })(viewer);
+}
+
+const at = (id: string, hoursAgo: number) =>
+  post({ id: `${id}@town.example`, createdAtMs: clock.now() - hoursAgo * HOUR_MS });
+const ids = (found: Awaited<ReturnType<typeof candidates>>) => found.candidates.map((one) => one.post.id);
+
+test('the readable logs of the last 48 h come newest first, each post once', async () => {
+  await show(store, town, [at('1', 49), at('2', 47), at('3', 1)], clock.now());
+  await show(store, home, [at('4', 2), at('3', 1)], clock.now());
+  assert.deepEqual(ids(await candidates({ userId: 'ann' })), ['3@town.example', '4@town.example', '2@town.example']);
+  assert.deepEqual(refreshed, []);
+});
+
+test("a private source's posts, and posts inside others that only it showed, are no candidates of others", async () => {
+  const secret = post({ id: '9@town.example', text: 'secret', visibility: 'FOLLOWERS' });
+  const quoting = post({ id: '1@town.example', quoted: secret });
+  await show(store, home, [quoting, secret], clock.now());
+  await show(store, town, [post({ id: '1@town.example' })], clock.now());
+  await store.posts.putPosts([{ post: quoting, readAtMs: clock.now() + 1 }]);
+  const found = await candidates({ userId: 'bob' });
+  assert.deepEqual(ids(found), ['1@town.example']);
+  assert(!JSON.stringify(found).includes('secret'));
+  assert(JSON.stringify(await candidates({ userId: 'ann' })).includes('secret'));
+});
+
+test('posts that are gone are no candidates', async () => {
+  await show(store, town, [at('1', 1), at('2', 1)], clock.now());
+  await store.posts.markGone(['1@town.example'], clock.now());
+  assert.deepEqual(ids(await candidates({})), ['2@town.example']);
+});
+
+test('while all readable logs are empty it waits for a poll', async () => {
+  onRefresh = async () => {
+    await show(store, town, [at('1', 0)], clock.now());
+    return new Set();
+  };
+  assert.deepEqual(ids(await candidates({})), ['1@town.example']);
+  assert.deepEqual(refreshed, [[town.logId]]);
+});
+
+test('sources that do not answer in time are told as stale', async () => {
+  onRefresh = async () => new Set([town.logId]);
+  const { candidates: found, problems } = await candidates({ userId: 'ann' });
+  assert.deepEqual(found, []);
+  assert.deepEqual(problems, [{ code: 'STALE', message: 'town did not answer within 1500 ms', sourceKey: 'town' }]);
+});
+
+test('a viewer who may read nothing gets nothing, and nobody is asked', async () => {
+  town = source('town', ['bob'], fakeUpstream(clock.now));
+  assert.deepEqual(await candidates({}), { candidates: [], problems: [] });
+  assert.deepEqual(refreshed, []);
+});
+
+test('at most 5,000 come, the newest', async () => {
+  const many = (key: string, from: number) =>
+    Array.from({ length: 3000 }, (_, index) =>
+      post({ id: `${key}${from + index}@town.example`, createdAtMs: clock.now() - (from + index) }),
+    );
+  await show(store, town, many('a', 0), clock.now());
+  await show(store, home, many('b', 3000), clock.now());
+  const found = await candidates({ userId: 'ann' });
+  assert.equal(found.candidates.length, 5000);
+  assert.deepEqual([ids(found)[0], ids(found).at(-1)], ['a0@town.example', 'b4999@town.example']);
+});
+
+test('an outage of the store is an error', async () => {
+  await store.close();
+  await assert.rejects(candidates({ userId: 'ann' }), StoreUnavailableError);
+  store = await openSqliteStore({ file: ':memory:' });
+});
