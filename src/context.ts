@@ -1,0 +1,62 @@
+import type { Clock } from './clock.ts';
+import type { ForYou, ForYouRequest } from './feed/for-you.ts';
+import type { Tokens } from './ids/tokens.ts';
+import { nestedPosts } from './loaders/access.ts';
+import { readVisible } from './loaders/visible-posts.ts';
+import type { Hydrator } from './loaders.ts';
+import type { Post } from './post.ts';
+import { mayRead, type Source, type Viewer } from './source.ts';
+import type { SourceStates, SourceView } from './source-states.ts';
+import type { Store } from './stores/store.ts';
+import type { TimelineReader } from './timeline/read.ts';
+
+/** What all requests share. */
+export interface ContextDeps {
+  readonly sources: readonly Source[];
+  readonly store: Pick<Store, 'feeds' | 'posts'>;
+  readonly tokens: Tokens;
+  readonly timeline: TimelineReader;
+  readonly forYou: ForYou;
+  /** What a recommender may choose from for this viewer. */
+  readonly candidates: (viewer: Viewer) => ReturnType<ForYouRequest['candidates']>;
+  readonly hydrator: Hydrator;
+  readonly clock: Clock;
+  readonly sourceStates: SourceStates;
+  /** Tags of the logs that are for anyone: a token of these alone is bound to nobody. */
+  readonly openLogTags: ReadonlySet<string>;
+}
+
+/** What resolvers see: made anew for each request, so that nothing loaded for one viewer is shown to another. */
+export interface GraphQLContext extends Omit<ContextDeps, 'sources' | 'hydrator' | 'sourceStates'> {
+  readonly viewer: Viewer;
+  /** The sources that the viewer may read, in the order of the settings. Resolvers know no others. */
+  readonly readable: readonly Source[];
+  /** Loads posts that the viewer may see: one batch per upstream host and credential. */
+  readonly posts: ReturnType<Hydrator['forViewer']>;
+  /**
+   * Gives the function that takes out of these posts what this viewer may not see inside them; undefined when nothing is
+   * left to show. A body is kept once for all sources, and may hold a quote that only another one's audience may see.
+   */
+  readonly present: (bodies: readonly Post[]) => Promise<(body: Post) => Post | undefined>;
+  /** A source's log and status, read once a request. Never throws: without the store, what was last known. */
+  readonly viewSource: (source: Source) => Promise<SourceView>;
+}
+
+/** The context of one request. */
+export function createContext(deps: ContextDeps, viewer: Viewer): GraphQLContext {
+  const { sources, hydrator, sourceStates, ...shared } = deps;
+  const readable = sources.filter((source) => mayRead(source.audience, viewer));
+  return {
+    ...shared,
+    viewer,
+    readable,
+    async present(bodies) {
+      const holders = bodies.filter((body) => nestedPosts(body).length > 0).map(({ id }) => id);
+      if (holders.length === 0) return (body) => body;
+      const { present } = await readVisible(deps.store.posts, [...new Set(holders)], readable);
+      return (body) => (nestedPosts(body).length > 0 ? present(body) : body);
+    },
+    posts: hydrator.forViewer(viewer),
+    viewSource: sourceStates.forRequest(),
+  };
+}

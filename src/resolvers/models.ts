@@ -1,0 +1,22 @@
+import type { ForYouView } from '../feed/for-you.ts';
+import type { SnowflakeLayout } from '../generated/graphql.ts';
+import type { TimelineView } from '../timeline/read.ts';
+
+/** What the resolvers of a schema type take, where our domain has no type of that name. @see codegen.ts */
+export type ForYouItem = ForYouView['items'][number];
+export type TimelineEntry = TimelineView['entries'][number];
+export type TimelineGap = TimelineView['gaps'][number];
+
+/** Lateness samples in ms, in any order. */
+export type LatenessSamples = readonly number[];
+
+/** A decimal id that is known to fit its layout. */
+export interface SnowflakeValue {
+  readonly value: string;
+  readonly layout: SnowflakeLayout;
+}
+
+/** A viewer who is signed in. */
+export interface SignedIn {
+  readonly userId: string;
+}

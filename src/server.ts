@@ -1,0 +1,177 @@
+import { readFileSync } from 'node:fs';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createSchema, createYoga } from 'graphql-yoga';
+import { type ContextDeps, createContext, type GraphQLContext } from './context.ts';
+import { UnauthenticatedError } from './errors.ts';
+import { logTag } from './ids/tokens.ts';
+import { createBoundedCache } from './loaders/bounded-cache.ts';
+import { resolvers } from './resolvers/resolvers.ts';
+import { type CorsSetting, createCors } from './server/cors.ts';
+import { createGraphiql, wantsPage } from './server/graphiql.ts';
+import { createErrorMask } from './server/graphql-errors.ts';
+import { useDocumentLimits } from './server/graphql-limits.ts';
+import { useStrictUrl } from './server/graphql-params.ts';
+import { isLoopbackHost, refuseForeignHost } from './server/loopback.ts';
+import { type Refusal, refuse } from './server/refusal.ts';
+import { readBody } from './server/request-body.ts';
+import { type AuthSetting, createViewerReader } from './server/viewer.ts';
+import type { Viewer } from './source.ts';
+import { createSourceStates } from './source-states.ts';
+import type { Store } from './stores/store.ts';
+
+/** What a gateway's edge is made of. The settings are the checked ones, or those parts of them. */
+export interface ServerDeps extends Omit<ContextDeps, 'openLogTags' | 'sourceStates' | 'store'> {
+  readonly settings: {
+    readonly server: { readonly host: string; readonly cors: CorsSetting; readonly graphiql: boolean };
+    readonly auth: AuthSetting;
+  };
+  readonly store: Pick<Store, 'feeds' | 'ping' | 'posts' | 'timelines'>;
+  /** True once the sources' loops run, for `/ready`. Left out: they always do. */
+  readonly loopsStarted?: () => boolean;
+  /** Sluice's own, as `/ready` tells it. */
+  readonly version: string;
+  readonly log: (line: string) => void;
+}
+
+export interface GraphqlServer {
+  /** For `http.createServer`: `/graphql`, `/health`, `/ready`. */
+  readonly handler: RequestListener;
+  /** Takes no new GraphQL requests, and resolves when those under way are answered. */
+  dispose(): Promise<void>;
+}
+
+const closing: Refusal = {
+  status: 503,
+  code: 'UNAVAILABLE',
+  message: 'this server is stopping: ask again',
+  headers: { connection: 'close', 'retry-after': '1' },
+};
+
+/** Builds the edge: yoga, the schema, the resolvers, and what stands before them. Does not listen. */
+export function createServer(deps: ServerDeps): GraphqlServer {
+  const { settings, store, log } = deps;
+  const { auth, server } = settings;
+  const openLogs = deps.sources.filter(({ audience }) => audience === 'anyone');
+  const contextDeps: ContextDeps = {
+    ...deps,
+    sourceStates: createSourceStates(store.timelines),
+    openLogTags: new Set(openLogs.map(({ logId }) => logTag(logId))),
+  };
+  const yoga = createGraphql(deps);
+  const readViewer = createViewerReader(auth);
+  const answerCors = createCors(server.cors, auth.kind === 'header' ? auth.name : undefined);
+  const answerGraphiql = server.graphiql ? createGraphiql() : undefined;
+  const loopbackOnly = auth.kind === 'none' && isLoopbackHost(server.host);
+  const underWay = new Set<Promise<void>>();
+  let disposed = false;
+
+  async function route(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = request.url ?? '/';
+    const path = url.split('?', 1)[0];
+    if (path === '/health') return sendJson(response, 200, { status: 'ok' });
+    if (path === '/ready') return sendReadiness(response);
+    const foreign = loopbackOnly ? refuseForeignHost(request.headers.host) : undefined;
+    if (foreign) return refuse(request, response, foreign);
+    if (path === '/') return void response.writeHead(302, { location: '/graphql' }).end();
+    if (path !== '/graphql') return sendJson(response, 404, { error: 'not found: the endpoint is /graphql' });
+    if (answerCors(request, response)) return;
+    if (answerGraphiql && wantsPage(request)) return answerGraphiql(request, response);
+    if (disposed) return refuse(request, response, closing);
+    return answerGraphql(request, response, url);
+  }
+
+  async function answerGraphql(request: IncomingMessage, response: ServerResponse, url: string): Promise<void> {
+    const viewer = viewerOrRefusal(readViewer, request);
+    if ('status' in viewer) return refuse(request, response, viewer);
+    const body = request.method === 'POST' ? await readBody(request) : null;
+    if (body === undefined) return;
+    if (body !== null && typeof body === 'object') return refuse(request, response, body);
+    const { method = 'GET', headers } = request;
+    const asked = new yoga.fetchAPI.Request(`http://sluice${url}`, {
+      method,
+      headers: { 'content-type': headers['content-type'] ?? '', accept: headers.accept ?? '*/*' },
+      ...(body !== null && { body }),
+    });
+    await send(await yoga.fetch(asked, createContext(contextDeps, viewer)), response);
+  }
+
+  async function sendReadiness(response: ServerResponse): Promise<void> {
+    const answers = await store.ping().then(
+      () => true,
+      () => false,
+    );
+    const sources = deps.loopsStarted?.() ?? true;
+    const ready = answers && sources && !disposed;
+    sendJson(response, ready ? 200 : 503, {
+      status: ready ? 'ready' : 'not ready',
+      store: answers,
+      sources,
+      version: deps.version,
+    });
+  }
+
+  return {
+    handler(request, response) {
+      const work = route(request, response).catch((error: unknown) => {
+        log(`answering ${request.method} failed: ${error instanceof Error ? error.stack : String(error)}`);
+        if (response.headersSent) response.destroy();
+        else
+          refuse(request, response, { status: 500, code: 'INTERNAL_SERVER_ERROR', message: 'internal server error' });
+      });
+      underWay.add(work);
+      void work.finally(() => underWay.delete(work));
+    },
+    async dispose() {
+      disposed = true;
+      while (underWay.size > 0) await Promise.all(underWay);
+      await yoga.dispose();
+    },
+  };
+}
+
+function createGraphql({ clock, log }: ServerDeps) {
+  const typeDefs = readFileSync(new URL('../schema.graphql', import.meta.url), 'utf8');
+  return createYoga<GraphQLContext>({
+    schema: createSchema<GraphQLContext>({ typeDefs, resolvers }),
+    plugins: [useStrictUrl(), useDocumentLimits()],
+    maskedErrors: { maskError: createErrorMask({ clock, log }) },
+    // A URL cannot hold a space: Yoga would take any query string that ends in its path for a health check.
+    healthCheckEndpoint: ' ',
+    parserAndValidationCache: {
+      documentCache: createBoundedCache({ maxEntries: 250, maxKeyLength: 20_000 }),
+      errorCache: createBoundedCache({ maxEntries: 0, maxKeyLength: 0 }),
+    },
+    maxRequestBodySize: false,
+    batching: false,
+    multipart: false,
+    cors: false,
+    graphiql: false,
+    landingPage: false,
+    logging: false,
+  });
+}
+
+function viewerOrRefusal(readViewer: (request: IncomingMessage) => Viewer, request: IncomingMessage): Viewer | Refusal {
+  try {
+    return readViewer(request);
+  } catch (error) {
+    if (!(error instanceof UnauthenticatedError)) throw error;
+    return { status: 400, code: error.code, message: error.message };
+  }
+}
+
+async function send(answer: Response, response: ServerResponse): Promise<void> {
+  response.writeHead(answer.status, Object.fromEntries(answer.headers));
+  if (answer.headers.get('content-type')?.includes('json') || answer.body === null) {
+    response.end(await answer.text());
+    return;
+  }
+  // Streams of events end with their client.
+  await pipeline(Readable.from(answer.body), response).catch(() => undefined);
+}
+
+function sendJson(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' }).end(JSON.stringify(body));
+}

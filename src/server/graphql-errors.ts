@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto';
+import { type DocumentNode, GraphQLError, Kind, parse, visit } from 'graphql';
+import type { Clock } from '../clock.ts';
+import {
+  BadUserInputError,
+  RecommenderUnavailableError,
+  SluiceError,
+  StoreUnavailableError,
+  UpstreamError,
+} from '../errors.ts';
+import { dateTime } from '../resolvers/date-time.ts';
+
+const RETRY_AFTER_MS = 5000;
+
+/** Our codes, which clients may see as they are. All others are masked. */
+const PUBLIC_CODES = new Set(['BAD_CURSOR', 'BAD_USER_INPUT', 'UNAUTHENTICATED']);
+
+/**
+ * The one place where an error gets its `extensions.code`. What is neither ours nor the client's mistake becomes
+ * INTERNAL_SERVER_ERROR with a short id, and is logged under that id.
+ */
+export function createErrorMask(deps: { clock: Clock; log: (line: string) => void }): (error: unknown) => GraphQLError {
+  return (error) => {
+    const located = error instanceof GraphQLError ? error : undefined;
+    const cause = rootOf(error);
+    const ours = cause instanceof SluiceError ? extensionsOf(cause, deps.clock) : undefined;
+    if (ours) return relocate((cause as SluiceError).message, located, ours);
+    const theirs = located && clientMistake(located, cause);
+    return theirs ? relocate(located.message, located, theirs) : mask(cause, located, deps.log);
+  };
+}
+
+function rootOf(error: unknown): unknown {
+  let root = error;
+  while (root instanceof GraphQLError && root.originalError) root = root.originalError;
+  return root;
+}
+
+/** Undefined for those that are not for clients, such as a broken setting. */
+function extensionsOf(error: SluiceError, clock: Clock): Record<string, unknown> | undefined {
+  if (error instanceof BadUserInputError) return { code: error.code, argument: error.argument };
+  if (PUBLIC_CODES.has(error.code)) return { code: error.code };
+  const retryAt = (retryAtMs: number | undefined) => dateTime(retryAtMs ?? clock.now() + RETRY_AFTER_MS);
+  if (error instanceof StoreUnavailableError || error instanceof RecommenderUnavailableError) {
+    return { code: error.code, retryAt: retryAt(error.retryAtMs) };
+  }
+  if (error instanceof UpstreamError) {
+    const code = error.code === 'RATE_LIMITED' ? error.code : 'UPSTREAM_UNAVAILABLE';
+    return { code, retryAt: retryAt(error.retryAtMs) };
+  }
+  return undefined;
+}
+
+/** What GraphQL and Yoga refuse in a request; undefined when the mistake is ours. */
+function clientMistake(error: GraphQLError, cause: unknown): Record<string, unknown> | undefined {
+  const variable = /^Variable "\$(\w+)"/.exec(error.message)?.[1];
+  if (variable !== undefined && error.path === undefined) return badInput(error, argumentOf(error, variable));
+  const argument = /^Argument "(?:\w+\.)?(\w+)/.exec(error.message)?.[1];
+  if (argument !== undefined && cause instanceof GraphQLError) return badInput(error, argument);
+  const { code } = error.extensions;
+  if (error.path !== undefined || typeof code !== 'string' || !(cause instanceof GraphQLError)) return undefined;
+  if (code.startsWith('GRAPHQL_')) return error.extensions;
+  if (code === 'BAD_USER_INPUT') return error.extensions;
+  // Yoga's words for a request that is not well-formed; the parser's own message in `originalError` stays here.
+  if (code === 'BAD_REQUEST' || code === 'OPERATION_RESOLUTION_FAILURE') return badInput(error, undefined);
+  return undefined;
+}
+
+function badInput(error: GraphQLError, argument: string | undefined): Record<string, unknown> {
+  const http = error.extensions.http && { ...error.extensions.http, spec: false };
+  return { code: 'BAD_USER_INPUT', ...(argument !== undefined && { argument }), ...(http !== undefined && { http }) };
+}
+
+/** The argument that the variable is given to, read from the document in which the error lies. */
+function argumentOf({ nodes }: GraphQLError, variable: string): string | undefined {
+  const text = nodes?.[0]?.loc?.source.body;
+  if (text === undefined) return undefined;
+  let found: string | undefined;
+  const document: DocumentNode = parse(text);
+  visit(document, {
+    Argument({ name, value }) {
+      if (value.kind === Kind.VARIABLE && value.name.value === variable) found ??= name.value;
+      if (
+        value.kind === Kind.LIST &&
+        value.values.some((item) => item.kind === Kind.VARIABLE && item.name.value === variable)
+      ) {
+        found ??= name.value;
+      }
+    },
+  });
+  return found;
+}
+
+function mask(cause: unknown, located: GraphQLError | undefined, log: (line: string) => void): GraphQLError {
+  const id = randomBytes(4).toString('hex');
+  const where = located?.path ? ` at ${located.path.join('.')}` : '';
+  log(`error ${id}${where}: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}`);
+  const http = located?.path ? undefined : { http: { status: 500 } };
+  return relocate(`internal server error ${id}`, located, { code: 'INTERNAL_SERVER_ERROR', ...http });
+}
+
+function relocate(
+  message: string,
+  located: GraphQLError | undefined,
+  extensions: Record<string, unknown>,
+): GraphQLError {
+  const { nodes, source, positions, path } = located ?? {};
+  return new GraphQLError(message, { nodes, source, positions, path, extensions });
+}
