@@ -1,0 +1,83 @@
+import { parseArgs } from 'node:util';
+import type { Flags } from './command.ts';
+
+export const USAGE = `Usage: sluice [serve]                               run the gateway; without a settings file, the demo
+       sluice check [--live]                        check the settings; --live asks each source once
+       sluice record --source ID --out DIR [--pages N]
+                                                    save a source's real replies, without tokens and cookies
+       sluice decode ID|TOKEN [--viewer USER]       explain an id in every layout, or a token
+       sluice --help | --version
+
+  --config FILE   the settings file (also SLUICE_CONFIG); else sluice.config.ts, .js or .json in this directory
+  PORT, HOST      override server.port and server.host`;
+
+export type CommandName = 'serve' | 'check' | 'record' | 'decode';
+
+/** What the command line asks for; `mistake` says why it cannot be done. */
+export type Invocation =
+  | { readonly command: CommandName; readonly flags: Flags; readonly operand: string }
+  | { readonly show: 'help' | 'version' }
+  | { readonly mistake: string };
+
+const OPTIONS = {
+  config: { type: 'string' },
+  live: { type: 'boolean' },
+  source: { type: 'string' },
+  out: { type: 'string' },
+  pages: { type: 'string' },
+  viewer: { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
+  version: { type: 'boolean', short: 'v' },
+} as const;
+
+/** The flags of each command, and how many operands it takes. */
+const COMMANDS: Readonly<Record<CommandName, { readonly flags: readonly string[]; readonly operands: number }>> = {
+  serve: { flags: ['config'], operands: 0 },
+  check: { flags: ['config', 'live'], operands: 0 },
+  record: { flags: ['config', 'source', 'out', 'pages'], operands: 0 },
+  decode: { flags: ['config', 'viewer'], operands: 1 },
+};
+
+/** Reads the arguments behind `sluice`. Never throws. */
+export function parseInvocation(args: readonly string[]): Invocation {
+  const parsed = parse(args);
+  if ('mistake' in parsed) return parsed;
+  const { help, version, pages, ...flags } = parsed.values;
+  if (help) return { show: 'help' };
+  if (version) return { show: 'version' };
+
+  const [command = 'serve', ...operands] = parsed.positionals;
+  if (!isCommand(command)) return { mistake: `unknown command ${JSON.stringify(command)}` };
+  const rules = COMMANDS[command];
+  const foreign = Object.keys(parsed.values).find((flag) => !rules.flags.includes(flag));
+  if (foreign !== undefined) return { mistake: `--${foreign} does not go with ${command}` };
+  if (operands.length !== rules.operands) {
+    const wanted = rules.operands === 0 ? 'nothing behind it' : 'one id or token';
+    return { mistake: `${command} takes ${wanted}, got ${operands.length === 0 ? 'nothing' : operands.join(' ')}` };
+  }
+  if (command === 'record' && (flags.source === undefined || flags.out === undefined)) {
+    return { mistake: 'record needs --source ID and --out DIR' };
+  }
+  if (pages !== undefined && !/^([1-9]\d{0,2}|1000)$/.test(pages)) {
+    return { mistake: `--pages must be a whole number 1 to 1000, got ${JSON.stringify(pages)}` };
+  }
+  return {
+    command,
+    flags: { ...flags, pages: pages === undefined ? undefined : Number(pages) },
+    operand: operands[0] ?? '',
+  };
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true, strict: true });
+  } catch (error) {
+    // The first sentence says what is wrong; the rest is advice about the form.
+    const [mistake = ''] = String(error instanceof Error ? error.message : error).split(/\. |\n/);
+    return { mistake };
+  }
+}
+
+function isCommand(name: string): name is CommandName {
+  return Object.hasOwn(COMMANDS, name);
+}

@@ -1,0 +1,119 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { RequestListener } from 'node:http';
+import { createCandidates } from './candidates.ts';
+import type { Clock } from './clock.ts';
+import type { Settings } from './config.ts';
+import { createForYou, type ForYou } from './feed/for-you.ts';
+import { createTokens } from './ids/tokens.ts';
+import { createHydrator } from './loaders.ts';
+import { createRecommender } from './recommenders/registry.ts';
+import { createServer, type GraphqlServer } from './server.ts';
+import type { Source } from './source.ts';
+import { buildSources } from './sources.ts';
+import { openStore } from './stores/registry.ts';
+import type { Store } from './stores/store.ts';
+import { createPollers, type Pollers } from './timeline/pollers.ts';
+import { createTimelineReader } from './timeline/read.ts';
+import { createHttpClient } from './upstreams/http.ts';
+
+/** The composition root: everything that one gateway is made of, built from checked settings. Does not listen. */
+export interface Gateway {
+  readonly handler: RequestListener;
+  readonly server: GraphqlServer;
+  readonly sources: readonly Source[];
+  readonly store: Store;
+  readonly pollers: Pollers;
+  readonly forYou: ForYou;
+  /** Starts the sources' loops and the sweeping of what expired. */
+  start(): void;
+  /** What is left to close after `closeGracefully`: the connections to upstreams. */
+  close(): Promise<void>;
+}
+
+const SWEEP_INTERVAL_MS = 60_000;
+
+/** Throws ConfigError, StoreUnavailableError. */
+export async function createGateway(deps: {
+  settings: Settings;
+  clock: Clock;
+  version: string;
+  log: (line: string) => void;
+}): Promise<Gateway> {
+  const { settings, clock, version, log } = deps;
+  const store = await openStore(settings.store);
+  const http = createHttpClient({ version, clock });
+  const sources = buildSources(settings, { http, clock });
+
+  const pollers = createPollers({
+    sources,
+    store,
+    clock,
+    holder: randomUUID(),
+    keep: settings.timeline,
+    log,
+  });
+  const { maxWaitMs } = settings.polling;
+  const timeline = createTimelineReader({ store, refresh: pollers.refresh, clock, maxWaitMs });
+  const candidates = createCandidates({ store, sources, refresh: pollers.refresh, clock, maxWaitMs });
+  const hydrator = createHydrator({ posts: store.posts, sources, mayFetchById: pollers.mayFetchById, clock });
+  const forYou = createForYou({
+    feeds: store.feeds,
+    recommender: createRecommender(settings.forYou.recommender),
+    local: createRecommender({ kind: 'local' }),
+    hashKey: await store.secrets.getOrCreate('story-hash', randomBytes(32)),
+    clock,
+    settings: settings.forYou,
+    log,
+  });
+  const tokens = createTokens(await tokenKeys(settings, store));
+  const server = createServer({
+    settings,
+    sources,
+    store,
+    tokens,
+    timeline,
+    forYou,
+    hydrator,
+    candidates,
+    clock,
+    version,
+    loopsStarted: () => started,
+    log,
+  });
+
+  let started = false;
+  const stopped = new AbortController();
+  return {
+    handler: server.handler,
+    server,
+    sources,
+    store,
+    pollers,
+    forYou,
+    start() {
+      pollers.start();
+      started = true;
+      void sweepNowAndThen(store, clock, stopped.signal, log);
+    },
+    async close() {
+      stopped.abort();
+      await http.close();
+    },
+  };
+}
+
+async function tokenKeys(settings: Settings, store: Store): Promise<readonly Buffer[]> {
+  if (settings.tokens.keys.length > 0) return settings.tokens.keys;
+  return [await store.secrets.getOrCreate('tokens', randomBytes(32))];
+}
+
+async function sweepNowAndThen(store: Store, clock: Clock, signal: AbortSignal, log: (line: string) => void) {
+  while (!signal.aborted) {
+    await clock.sleep(SWEEP_INTERVAL_MS, signal);
+    try {
+      while (!signal.aborted && (await store.sweep(clock.now())));
+    } catch (error) {
+      log(`sweeping the store failed, next try in ${SWEEP_INTERVAL_MS / 1000} s: ${(error as Error).message}`);
+    }
+  }
+}
