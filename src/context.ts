@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts';
 import type { ForYou, ForYouRequest } from './feed/for-you.ts';
 import type { Tokens } from './ids/tokens.ts';
-import { nestedPosts } from './loaders/access.ts';
+import { isOpen, nestedPosts } from './loaders/access.ts';
 import { readVisible } from './loaders/visible-posts.ts';
 import type { Hydrator } from './loaders.ts';
 import type { Post } from './post.ts';
@@ -34,8 +34,9 @@ export interface GraphQLContext extends Omit<ContextDeps, 'sources' | 'hydrator'
   /** Loads posts that the viewer may see: one batch per upstream host and credential. */
   readonly posts: ReturnType<Hydrator['forViewer']>;
   /**
-   * Gives the function that takes out of these posts what this viewer may not see inside them; undefined when nothing is
-   * left to show. A body is kept once for all sources, and may hold a quote that only another one's audience may see.
+   * Gives the function that takes out of these posts what this viewer may not see, themselves included: undefined when
+   * nothing is left to show. A body is kept once for all sources, and may hold a quote that only another one's audience may
+   * see; a log may hold posts for followers from when its source was for named users.
    */
   readonly present: (bodies: readonly Post[]) => Promise<(body: Post) => Post | undefined>;
   /** A source's log and status, read once a request. Never throws: without the store, what was last known. */
@@ -51,10 +52,11 @@ export function createContext(deps: ContextDeps, viewer: Viewer): GraphQLContext
     viewer,
     readable,
     async present(bodies) {
-      const holders = bodies.filter((body) => nestedPosts(body).length > 0).map(({ id }) => id);
-      if (holders.length === 0) return (body) => body;
-      const { present } = await readVisible(deps.store.posts, [...new Set(holders)], readable);
-      return (body) => (nestedPosts(body).length > 0 ? present(body) : body);
+      const isForAll = (body: Post) => isOpen(body) && nestedPosts(body).length === 0;
+      const others = bodies.filter((body) => !isForAll(body)).map(({ id }) => id);
+      if (others.length === 0) return (body) => body;
+      const { present, through } = await readVisible(deps.store.posts, [...new Set(others)], readable);
+      return (body) => (isForAll(body) ? body : through.has(body.id) ? present(body) : undefined);
     },
     posts: hydrator.forViewer(viewer),
     viewSource: sourceStates.forRequest(),

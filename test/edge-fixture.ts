@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer as createHttpServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createCandidates } from '../src/candidates.ts';
-import type { Clock } from '../src/clock.ts';
+import { type Clock, systemClock } from '../src/clock.ts';
 import { createForYou, type ForYou } from '../src/feed/for-you.ts';
 import { idScheme } from '../src/ids/id-scheme.ts';
 import { formatPostId } from '../src/ids/post-id.ts';
@@ -64,7 +64,7 @@ export async function openEdge(options: EdgeOptions = {}): Promise<Edge> {
   const store = await openSqliteStore({ file: ':memory:' });
   const sources = options.sources ?? [createSource('town')];
   const time = { nowMs: NOW_MS };
-  const clock: Clock = { now: () => time.nowMs, sleep: async () => undefined };
+  const clock: Clock = { now: () => time.nowMs, sleep: systemClock.sleep };
   const refresh = async () => new Set<string>();
   const newestFirst: Recommender = {
     recommend: async ({ candidates }) => candidates.map(({ post }) => ({ postId: post.id })),

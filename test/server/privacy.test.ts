@@ -131,6 +131,22 @@ test('a source for the signed-in shows nothing to those who are not', async () =
   assert.doesNotMatch((await edge.ask(query)).text, /club/);
 });
 
+test('posts for followers stay with named users, when a source is opened to more people over the same log', async () => {
+  const before = createSource('parlour', { audience: ['ann'] });
+  const after = createSource('parlour', { audience: 'signed-in' });
+  const forFollowers = createPost(before, 30, { text: SECRET, html: SECRET, visibility: 'FOLLOWERS' });
+  const opened = await openEdge({ sources: [after], auth: { kind: 'none', userId: 'bob' } });
+  try {
+    await publish(opened, before, [forFollowers, createPost(before, 31)]);
+    const { text, data } = await opened.ask(`{ timeline ${PAGE} post(id: "${forFollowers.id}") { id } }`);
+    assertNothingOf(text);
+    assert.equal(data.timeline.entries.length, 1);
+    assert.equal(data.post, null);
+  } finally {
+    await opened.close();
+  }
+});
+
 function assertNothingOf(text: string): void {
   for (const trace of [SECRET, 'home', ...secretIds]) assert.equal(text.includes(trace), false, `${trace} in ${text}`);
 }
