@@ -280,7 +280,7 @@ export type Post = Node & {
   readonly repostOf?: Maybe<Post>;
   /** True when media should be hidden until asked for. */
   readonly sensitive: Scalars['Boolean']['output'];
-  /** Its id taken apart. Null when the id is of another scheme. */
+  /** Its id taken apart. Null when the id is of another scheme, such as the plain numbers of before 2010. */
   readonly snowflake?: Maybe<Snowflake>;
   /** The warning to show before the text. Null when there is none. */
   readonly spoilerText?: Maybe<Scalars['String']['output']>;
@@ -524,7 +524,7 @@ export type SourceState =
   | 'STARTING'
   /** It is not polled any more. */
   | 'STOPPED'
-  /** It waits for its rate limit, or to be asked. */
+  /** It waits for its rate limit. */
   | 'WAITING';
 
 /** A post's place in the timeline. */
@@ -553,7 +553,7 @@ export type TimelineGap = Node & {
   readonly final: Scalars['Boolean']['output'];
   /** Its older end. Null when it is open to the past. */
   readonly from?: Maybe<Scalars['DateTime']['output']>;
-  /** `gap:` and the gap's id: the same while it is open. */
+  /** `gap:` and the gap's id: the same while it is open. One of reason LOG_TRIMMED belongs to its page: `node` does not know it. */
   readonly id: Scalars['ID']['output'];
   /** How it came about. */
   readonly reason: GapReason;
@@ -566,7 +566,7 @@ export type TimelineGap = Node & {
 /** One page of the merged timeline, newest first. Keep `since` of the last page that has one, and ask with it for what is new. */
 export type TimelinePage = {
   readonly __typename?: 'TimelinePage';
-  /** No sooner than this will asking again bring anything. Null when that is not known. */
+  /** Asking again is worth it from then on: a source may then be read anew. Null when more is waiting already (`hasNewer`), or when it is not known. */
   readonly askAgainAt?: Maybe<Scalars['DateTime']['output']>;
   /** Posts that this cursor was given before and that have changed, in their present form. Only on a page asked with `since`. */
   readonly edited: ReadonlyArray<Post>;

@@ -6,6 +6,8 @@ import { lowBits, MASTODON, PIXELFED, type SnowflakeLayout, TAKAHE, TWITTER } fr
 /** What can be done with the ids of one kind of server. @see upstreams.md, section 4 */
 export interface IdScheme {
   readonly name: IdSchemeName;
+  /** Absent for schemes that are no Snowflakes. */
+  readonly layout?: SnowflakeLayout | undefined;
   /**
    * 33 ASCII characters (`1`, then 32 hex digits) that sort as the ids do. Total: a text of another form gets a key below
    * all ids (`0`, then a digest), so that it never becomes a watermark. Opaque ids all get such a key: use `arrivalOrderKey`.
@@ -61,6 +63,7 @@ export function arrivalOrderKey(arrivedAtMs: number, n: number): string {
 /** A scheme whose ids are numbers, with the time in the bits above `timeShift`. */
 interface NumberedScheme {
   readonly name: IdSchemeName;
+  readonly layout?: SnowflakeLayout | undefined;
   readonly codec: IdCodec;
   readonly timeShift: bigint;
   readonly epochMs: number;
@@ -71,9 +74,10 @@ interface NumberedScheme {
 }
 
 function numbered(spec: NumberedScheme): IdScheme {
-  const { name, codec, timeShift, timedFrom, lowest } = spec;
+  const { name, layout, codec, timeShift, timedFrom, lowest } = spec;
   return {
     name,
+    layout,
     orderKey(id) {
       const value = codec.parse(id);
       return value === undefined ? foreignKey(id) : `1${value.toString(16).padStart(32, '0')}`;
@@ -100,6 +104,7 @@ function snowflakes(name: IdSchemeName, layout: SnowflakeLayout, lowest = 0n): I
   const timedFrom = 2n ** 35n;
   return numbered({
     name,
+    layout,
     codec: decimalCodec,
     timeShift: lowBits(layout),
     epochMs: layout.epochMs,

@@ -1,5 +1,6 @@
 import { BadUserInputError } from '../errors.ts';
 import type { PollResolvers, PostResolvers, QueryResolvers, SnowflakeLayout } from '../generated/graphql.ts';
+import { idScheme as idSchemeOf } from '../ids/id-scheme.ts';
 import { parsePostId } from '../ids/post-id.ts';
 import type { IdSchemeName, Post as PostModel } from '../post.ts';
 import { dateTime, dateTimeOrNull } from './date-time.ts';
@@ -28,7 +29,9 @@ export const Post: PostResolvers = {
   editedAt: ({ editedAtMs }) => dateTimeOrNull(editedAtMs),
   snowflake: ({ idScheme, upstreamId }) => {
     const layout = layouts[idScheme];
-    return layout && snowflakeOf(upstreamId, layout);
+    // Ids from before the network had Snowflakes are plain numbers, and have no time.
+    const isSnowflake = idSchemeOf(idScheme).timeMs(upstreamId) !== undefined;
+    return layout && isSnowflake ? snowflakeOf(upstreamId, layout) : undefined;
   },
 };
 

@@ -26,7 +26,16 @@ export const Source: SourceResolvers = {
     int((await viewSource(source)).status?.overlapMs ?? source.polling.overlapMs),
   lateness: async (source, _args, { viewSource }) => (await viewSource(source)).log?.latenessMs ?? [],
   rateLimit: async (source, _args, { viewSource }) => (await viewSource(source)).status?.rateLimit,
-  counts: async (source, _args, { viewSource }) => (await viewSource(source)).log?.counts ?? nothingCounted,
+  counts: async (source, _args, { viewSource }) => {
+    const { log, status } = await viewSource(source);
+    const counts = log?.counts ?? nothingCounted;
+    const { requests = 0, duplicatesDropped = 0 } = status?.uncommitted ?? {};
+    return {
+      ...counts,
+      requests: counts.requests + requests,
+      duplicatesDropped: counts.duplicatesDropped + duplicatesDropped,
+    };
+  },
 };
 
 export const Lateness: LatenessResolvers = {

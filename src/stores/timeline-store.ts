@@ -43,6 +43,7 @@ export interface TimelineStore {
    * Always the oldest by position: a record stays while an older one does. Outside the version.
    * The known-index is bounded by its own count, `keepKnown`: the lowest order keys leave it, which raises `floorKey`
    * and the version, so that no commit that looked before takes them for new.
+   * May come in steps, each of them atomic: what others see meanwhile is a trim with looser bounds.
    */
   trim(query: { logId: string; beforeMs: number; keepEntries: number; keepKnown: number }): Promise<void>;
   /** How the loop that holds the source sees it now. Overwritten, outside the version. */
@@ -180,6 +181,8 @@ export interface SourceStatus {
   readonly overlapMs: number;
   readonly software?: string | undefined;
   readonly rateLimit?: RateLimit | undefined;
+  /** Counted since the last commit, which takes them along: to be added to the log's own counts. */
+  readonly uncommitted?: Pick<LogCounts, 'requests' | 'duplicatesDropped'> | undefined;
   /** About the last attempt. */
   readonly problems: readonly Problem[];
 }

@@ -10,8 +10,9 @@ import { sinceIdBelow, type Target } from './overlap.ts';
 import { pageFloor } from './page-floor.ts';
 import { describe, type Reading, readPage } from './reading.ts';
 import { type Sifted, sift } from './sift.ts';
+import { MOST_EMPTY_PAGES } from './walk.ts';
 
-/** After so many refusals in a row, or pages with nothing in them, a gap is given up, or closed. */
+/** After so many refusals in a row a gap is given up. */
 const MOST_TRIES = 3;
 
 /**
@@ -76,7 +77,9 @@ function gapAfter(read: {
 }): Gap | undefined {
   const { gap, page, isClosed, state, scheme, description, sifted } = read;
   const { fill } = gap;
-  if (page.partial) return triedAgain(gap);
+  // A partial page is asked for again, a while; one that stays so must not hold up the rest.
+  const refills = (fill.tries ?? 0) + 1;
+  if (page.partial && refills < MOST_TRIES) return { ...gap, fill: { ...fill, tries: refills } };
   const lowestId = pageFloor(page.ids, scheme) ?? fill.lowestId;
   const toMs = lowestId === undefined ? undefined : (scheme.timeMs(lowestId) ?? gap.toMs);
   const lowestKey = lowestId === undefined || scheme.name === 'opaque' ? undefined : scheme.orderKey(lowestId);
@@ -88,7 +91,7 @@ function gapAfter(read: {
   }
   if (isClosed) return undefined;
   const tries = page.ids.length === 0 ? (fill.tries ?? 0) + 1 : 0;
-  if (page.next === undefined || page.next === fill.next || tries >= MOST_TRIES) {
+  if (page.next === undefined || page.next === fill.next || tries > MOST_EMPTY_PAGES) {
     const depth = (fill.depth ?? 0) + state.counts.posts + sifted.counts.posts;
     const isCut = description.feedDepth !== undefined && depth >= description.feedDepth;
     return isCut ? { ...given(gap), toMs, reason: 'FEED_TRUNCATED', final: true } : undefined;

@@ -76,9 +76,15 @@ export function createLoop(deps: {
     const told = await status.read();
     hasGap = openFills(state.gaps).length > 0;
     lastPolledAtMs = told?.lastPolledAtMs;
+    Object.assign(notes, told?.uncommitted);
     const agoMs = clock.now() - (lastPolledAtMs ?? 0);
     young.set(agoMs >= 0 ? Math.max(0, polling.minIntervalMs - agoMs) : 0);
-    if (told?.state === 'WAITING' && told.nextPollAtMs !== undefined) budget.block(told.nextPollAtMs);
+    if (told?.state === 'WAITING') {
+      // Never longer than it was from the start, wherever the local clock was set meanwhile.
+      const { nextPollAtMs = 0 } = told;
+      const nowMs = clock.now();
+      budget.block(nowMs + Math.min(nextPollAtMs - nowMs, nextPollAtMs - (lastPolledAtMs ?? nowMs)));
+    }
     isAdopted = true;
   }
 
@@ -178,6 +184,7 @@ export function createLoop(deps: {
       overlapMs,
       software: notes.description?.software,
       rateLimit: notes.rateLimit,
+      uncommitted: { requests: notes.requests, duplicatesDropped: notes.duplicatesDropped },
       problems,
     });
   }

@@ -1,4 +1,5 @@
 import { arrivalOrderKey, type IdScheme } from '../ids/id-scheme.ts';
+import { sinceIdBelowLatest, sinceIdByRetrievedAt } from '../ids/since-id.ts';
 import type { PostId } from '../post.ts';
 import type { SourcePolling } from '../source.ts';
 import type { Anchor, LogState, TimelineStore } from '../stores/timeline-store.ts';
@@ -88,11 +89,27 @@ function floorOf(query: Parameters<typeof planWalk>[0]): Floor | undefined {
   if (scheme.name === 'opaque') return { orderKey: arrivalOrderKey(Math.max(0, nowMs - overlapMs), 0) };
   const latestMs = scheme.timeMs(state.watermark.upstreamId);
   if (latestMs === undefined) return undefined;
-  // The published formula: clamp(retrieved_at - k, latest - k, latest).
-  const retrievedAtMs = overlap === 'retrieved-at' ? (query.retrievedAtMs ?? 0) : 0;
-  const floorMs = Math.max(latestMs - overlapMs, Math.min(retrievedAtMs - overlapMs, latestMs));
-  const sinceId = scheme.floor(floorMs);
+  const retrievedAtMs = overlap === 'retrieved-at' ? query.retrievedAtMs : undefined;
+  const sinceId = adjustedSinceId(scheme, {
+    latestId: state.watermark.upstreamId,
+    latestMs,
+    retrievedAtMs,
+    kMs: overlapMs,
+  });
   return sinceId === undefined ? undefined : { orderKey: scheme.orderKey(sinceId), sinceId };
+}
+
+/** The published formula, or its lower bound alone where no time of the last request is given; the same for other timed ids. */
+function adjustedSinceId(
+  scheme: IdScheme,
+  from: { latestId: string; latestMs: number; retrievedAtMs?: number | undefined; kMs: number },
+): string | undefined {
+  const { latestMs, retrievedAtMs, kMs } = from;
+  if (scheme.layout === undefined) {
+    return scheme.floor(Math.max(latestMs - kMs, Math.min((retrievedAtMs ?? 0) - kMs, latestMs)));
+  }
+  if (retrievedAtMs === undefined) return sinceIdBelowLatest(scheme.layout, from);
+  return sinceIdByRetrievedAt(scheme.layout, { ...from, retrievedAtMs });
 }
 
 function historyBegin({ memory, floorKey }: LogState, scheme: IdScheme): Target {

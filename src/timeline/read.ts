@@ -60,12 +60,12 @@ export function createTimelineReader({ store, refresh, maxWaitMs }: TimelineRead
       const stale = request.until === undefined ? await refresh(logIds, maxWaitMs) : new Set<string>();
       const logs = await Promise.all(asked.map((source) => openLog(source, store)));
       const { page, trimmed } = await readPage(request, logs, store);
-      const polls = logs.flatMap(({ status }) => status?.nextPollAtMs ?? []);
+      const worthAsking = page.hasNewer ? [] : logs.flatMap((log) => worthAskingAtMs(log) ?? []);
       return {
         ...page,
         gaps: [...logs.flatMap(({ source, state }) => state.gaps.map((gap) => ({ gap, source }))), ...trimmed],
         problems: logs.flatMap((log) => problemsOf(log, stale, maxWaitMs)),
-        ...(polls.length === 0 ? {} : { askAgainAtMs: Math.min(...polls) }),
+        ...(worthAsking.length === 0 ? {} : { askAgainAtMs: Math.min(...worthAsking) }),
       };
     },
   };
@@ -75,6 +75,12 @@ interface OpenLog {
   readonly source: Source;
   readonly state: LogState;
   readonly status: SourceStatus | undefined;
+}
+
+/** A query wakes a source that is well as soon as its least interval is over; one that fails or waits has its own time. */
+function worthAskingAtMs({ source, status }: OpenLog): number | undefined {
+  if (status?.state !== 'OK') return status?.nextPollAtMs;
+  return status.lastPolledAtMs === undefined ? undefined : status.lastPolledAtMs + source.polling.minIntervalMs;
 }
 
 async function openLog(source: Source, { timelines }: Pick<Store, 'timelines'>): Promise<OpenLog> {

@@ -62,6 +62,7 @@ export async function readPage(reading: Reading, share: Share, request: PageRequ
   } catch (error) {
     if (error instanceof UpstreamError && error.code === 'RATE_LIMITED' && error.retryAtMs !== undefined) {
       budget.block(error.retryAtMs);
+      if (notes.rateLimit) notes.rateLimit = { ...notes.rateLimit, remaining: 0, resetAtMs: error.retryAtMs };
     }
     throw error;
   }

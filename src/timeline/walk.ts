@@ -29,8 +29,8 @@ export type WalkEnd = 'closed' | 'ended' | 'RATE_LIMITED' | 'PAGE_CAP' | 'UPSTRE
 /** How deep a page reached: above what earlier polls read, inside the overlap, or to the target. */
 export type Depth = 'new' | 'overlap' | 'target';
 
-/** Pages without posts which may have more behind them (Twitter 2). */
-const MOST_EMPTY_PAGES = 2;
+/** Pages in a row without posts which may have more behind them, such as posts that are left out (Twitter 2); then it is the end. */
+export const MOST_EMPTY_PAGES = 5;
 
 /** Reads pages down to the target. An error on the first page is thrown; later ones end the walk with what was read. */
 export async function walk(query: {

@@ -89,6 +89,17 @@ test('a source tells how late its posts come, by nearest rank', async () => {
   ]);
 });
 
+test('what was counted since the last commit is told with it', async () => {
+  await edge.store.timelines.writeStatus(town.logId, {
+    state: 'OK',
+    overlapMs: 1000,
+    uncommitted: { requests: 4, duplicatesDropped: 3 },
+    problems: [],
+  });
+  const { sources } = dataOf(await edge.ask('{ sources { id counts { requests duplicatesDropped } } }'));
+  assert.deepEqual(sources[0], { id: 'source:town', counts: { requests: 5, duplicatesDropped: 3 } });
+});
+
 test('a source tells what its loop last wrote, in numbers that GraphQL can hold', async () => {
   await edge.store.timelines.writeStatus(town.logId, {
     state: 'WAITING',

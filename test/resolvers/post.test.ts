@@ -102,7 +102,8 @@ test('an id of a known layout is taken apart, one of another scheme is not', asy
   const mastodon = createPost(town, 5);
   const opaque = createPost(town, 6, { idScheme: 'opaque' });
   const broken = createPost(town, 7, { upstreamId: 'abc' });
-  await publish(edge, town, [mastodon, opaque, broken]);
+  const sequential = createPost(town, 8, { idScheme: 'twitter', upstreamId: '20' });
+  await publish(edge, town, [mastodon, opaque, broken, sequential]);
   const snowflakeOf = async ({ id }: { id: string }) =>
     dataOf(await edge.ask(`{ post(id: "${id}") { snowflake { value time generator sequence layout } } }`)).post
       .snowflake;
@@ -113,7 +114,8 @@ test('an id of a known layout is taken apart, one of another scheme is not', asy
     sequence: 1,
     layout: 'MASTODON',
   });
-  assert.deepEqual([await snowflakeOf(opaque), await snowflakeOf(broken)], [null, null]);
+  const others = await Promise.all([opaque, broken, sequential].map(snowflakeOf));
+  assert.deepEqual(others, [null, null, null]);
 });
 
 test('a snowflake of each layout is taken apart', async () => {

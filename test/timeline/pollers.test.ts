@@ -56,6 +56,25 @@ describe('refresh', () => {
     assert.equal(house.server.requests.length, 2, 'it asks again as soon as it may');
   });
 
+  it('tells that nothing remains, after a limit that was told before was hit', async () => {
+    const clock = createVirtualClock();
+    const resetAtMs = clock.now() + 900_000;
+    const retryAtMs = clock.now() + 120_000;
+    const house = await createHouse({
+      clock,
+      rateLimit: () => ({ limit: 300, remaining: 290, resetAtMs }),
+      before(_, count) {
+        if (count > 1) throw new UpstreamError('RATE_LIMITED', 'answered 429', { retryAtMs });
+        return undefined;
+      },
+    });
+    house.pollers.start();
+    await house.clock.advance(1000);
+    assert.deepEqual((await house.status()).rateLimit, { limit: 300, remaining: 290, resetAtMs });
+    await house.clock.advance(60_000);
+    assert.deepEqual((await house.status()).rateLimit, { limit: 300, remaining: 0, resetAtMs: retryAtMs });
+  });
+
   it('is the only thing that polls a source of `asked`', async () => {
     const house = await createHouse({ polling: { pollWhen: 'asked' } });
     house.pollers.start();
@@ -210,15 +229,17 @@ describe('the loop', () => {
     assert.equal((await house.log()).counts.posts, 1);
   });
 
-  it('counts what it asked and dropped, with the next commit', async () => {
+  it('counts what it asked and dropped, with the next commit; until then the status tells', async () => {
     const house = await createHouse();
     house.publish();
     house.pollers.start();
     await house.clock.advance(300_010);
+    assert.deepEqual((await house.status()).uncommitted, { requests: 5, duplicatesDropped: 5 });
     house.publish();
     await house.clock.advance(60_000);
     const { counts } = await house.log();
     assert.deepEqual([counts.posts, counts.requests, counts.duplicatesDropped], [2, 7, 6]);
+    assert.deepEqual((await house.status()).uncommitted, { requests: 0, duplicatesDropped: 0 });
   });
 });
 

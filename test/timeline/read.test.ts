@@ -592,6 +592,25 @@ test('problems are those of the asked-for sources, with STALE for what did not a
   assert.equal((await world.read({ keys: ['a'] })).askAgainAtMs, START_MS + 20);
 });
 
+test('a source that is well is worth asking as soon as its least interval is over, and at once while more is waiting', async () => {
+  const world = await createWorld();
+  await world.write('a', START_MS, numbers(1, 3));
+  const polledAtMs = START_MS + 7;
+  await world.store.timelines.writeStatus(logIdOf('a'), {
+    state: 'OK',
+    overlapMs: 0,
+    lastPolledAtMs: polledAtMs,
+    nextPollAtMs: START_MS + 60_000,
+    problems: [],
+  });
+  const first = await world.read({ keys: ['a'] });
+  assert.equal(first.askAgainAtMs, polledAtMs + (first.entries[0]?.source.polling.minIntervalMs ?? 0));
+  await world.write('a', START_MS + 10, numbers(4, 5));
+  const page = await world.read({ keys: ['a'], since: sinceOf(first), limit: 1 });
+  assert.equal(page.hasNewer, true);
+  assert.equal(page.askAgainAtMs, undefined);
+});
+
 test('sources are woken once for a page, but for one by until', async () => {
   const world = await createWorld();
   await world.write('a', START_MS, numbers(1, 2));
