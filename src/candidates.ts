@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from './clock.ts';
 import type { Problem } from './errors.ts';
 import { readVisible } from './loaders/visible-posts.ts';
@@ -8,7 +9,8 @@ import type { Store } from './stores/store.ts';
 
 const MAX_AGE_MS = 48 * 3_600_000;
 const MAX_CANDIDATES = 5_000;
-const CHUNK = 500;
+/** Read in one turn of the event loop: some ten milliseconds where the store is embedded. */
+const CHUNK = 250;
 
 export interface Candidates {
   /** Newest first, each post once, at most 48 h old and at most 5,000. */
@@ -45,6 +47,7 @@ export function createCandidates(deps: {
     for (let from = 0; from < newest.length; from += CHUNK) {
       const chunk = newest.slice(from, from + CHUNK);
       const ids = chunk.map(({ postId }) => postId);
+      await nextTurn();
       const { records, through, present } = await readVisible(store.posts, ids, readable);
       for (const { postId, sortAtMs } of chunk) {
         const body = through.has(postId) ? records.get(postId)?.post : undefined;
@@ -81,6 +84,7 @@ async function newestOf(timelines: Store['timelines'], logId: string, sinceMs: n
     const before = last && { before: { sortAtMs: last.sortAtMs, postId: last.postId } };
     const records = await timelines.entriesBefore({ logId, upTo: head, ...before, limit: CHUNK });
     places.push(...records.filter(({ sortAtMs }) => sortAtMs >= sinceMs));
+    await nextTurn();
     if (records.length < CHUNK || (records.at(-1)?.sortAtMs ?? 0) < sinceMs) break;
   }
   return places;

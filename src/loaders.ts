@@ -125,11 +125,11 @@ export function createHydrator(deps: {
           const loaded = new Map(await Promise.all(ids.map(async (id) => [id, await loader.load(id)] as const)));
           const rest = await named.read(ids.filter((id) => loaded.get(id)?.kind === 'unknown'));
           const problems = distinct([...[...loaded.values()].flatMap((one) => one.problems), ...rest.problems]);
-          if (ids.length > 0 && rest.unavailable.length === ids.length) throw nothingAtAll(ids.length, problems);
           const shown = ids.flatMap((id) => {
             const post = loaded.get(id)?.post ?? rest.shown.get(id);
             return post ? [[id, post] as const] : [];
           });
+          if (shown.length === 0 && rest.unavailable.length > 0) throw nothingAtAll(ids.length, problems);
           return { posts: new Map(shown), problems };
         },
       };

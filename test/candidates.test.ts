@@ -96,7 +96,15 @@ test('at most 5,000 come, the newest', async () => {
     );
   await show(store, town, many('a', 0), clock.now());
   await show(store, home, many('b', 3000), clock.now());
+  let turns = 0;
+  const count = () => {
+    turns++;
+    counting = setImmediate(count);
+  };
+  let counting = setImmediate(count);
   const found = await candidates({ userId: 'ann' });
+  clearImmediate(counting);
+  assert(turns >= 20, `others had ${turns} turns meanwhile`);
   assert.equal(found.candidates.length, 5000);
   assert.deepEqual([ids(found)[0], ids(found).at(-1)], ['a0@town.example', 'b4999@town.example']);
 });

@@ -229,6 +229,21 @@ test('what a source for anyone showed too is read again with its credential', as
   assert.deepEqual([upstream.asked, apart.asked], [[['1']], []]);
 });
 
+test('a private post that is read again beside public ones of the same credential does not count as gone', async () => {
+  const mine = fakeUpstream(clock.now);
+  home = source('home', ['ann'], mine, { credentialId: town.credentialId });
+  const followers = post({ id: '2@town.example', visibility: 'FOLLOWERS' });
+  await show(store, town, [post()], clock.now());
+  await show(store, home, [followers], clock.now());
+  // As the adapters of sources for anyone have it.
+  upstream.knows.set('1', post()).set('2', 'gone');
+  mine.knows.set('2', followers);
+  clock.advance(FRESH_MS);
+  const { posts: shown } = await hydrator().forViewer(ANN).hydrate(['1@town.example', '2@town.example']);
+  assert.deepEqual([...shown.keys()], ['1@town.example', '2@town.example']);
+  assert.deepEqual([upstream.asked, mine.asked], [[['1']], [['2']]]);
+});
+
 test('a private post is never asked for with the credential of others', async () => {
   const apart = fakeUpstream(clock.now);
   home = source('home', ['ann'], apart);
@@ -293,6 +308,11 @@ test('when nothing at all can be had hydration fails, retryably; when something 
   await assert.rejects(
     hydrator().forViewer(NOBODY).hydrate(['1@town.example', '2@town.example']),
     (error) => error instanceof RecommenderUnavailableError && /none of the 2 posts .* down$/.test(error.message),
+  );
+  await assert.rejects(
+    hydrator().forViewer(NOBODY).hydrate(['1@town.example', '1@elsewhere.example']),
+    RecommenderUnavailableError,
+    'that another can never be had does not make it an empty page',
   );
   await show(store, town, [post()], clock.now());
   const { posts: shown } = await hydrator().forViewer(NOBODY).hydrate(['1@town.example', '2@town.example']);

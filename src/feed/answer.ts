@@ -8,16 +8,17 @@ const MAX_CANONICAL_ID_LENGTH = 2048;
 const MAX_REASON_LENGTH = 80;
 
 /**
- * What can be used of a recommender's answer, best first: each post once, of each story the first.
+ * What can be used of a recommender's answer, best first: each post once, of each story the first. Items are one story when
+ * they share a canonical id, or when their posts do in `stories` (where this gateway knows).
  * `dropped` counts items without a post id. Undefined for something that is no list at all.
  */
 export function readAnswer(
   answer: unknown,
+  stories: ReadonlyMap<PostId, string>,
 ): { readonly items: readonly RecommendedItem[]; readonly dropped: number } | undefined {
   if (!Array.isArray(answer)) return;
   const items: RecommendedItem[] = [];
-  const posts = new Set<PostId>();
-  const stories = new Set<string>();
+  const seen = new Set<string>();
   let dropped = 0;
   for (const raw of answer.slice(0, MAX_ITEMS) as unknown[]) {
     const item = readItem(raw);
@@ -25,10 +26,10 @@ export function readAnswer(
       dropped++;
       continue;
     }
-    const story = item.canonicalId ?? item.postId;
-    if (posts.has(item.postId) || stories.has(story)) continue;
-    posts.add(item.postId);
-    stories.add(story);
+    const { postId, canonicalId = postId } = item;
+    const names = [postId, canonicalId, stories.get(postId) ?? postId];
+    if (names.some((name) => seen.has(name))) continue;
+    for (const name of names) seen.add(name);
     items.push(item);
   }
   return { items, dropped };

@@ -31,7 +31,7 @@ export interface ForYouView {
 /** The feed of all viewers of one gateway. */
 export interface ForYou {
   /**
-   * One page; no story comes twice in a lineage of cursors. Whatever `hydrate` throws is passed on.
+   * One page; no story comes twice in a lineage of cursors. What `hydrate` throws is passed on when nothing can be shown.
    * Throws StoreUnavailableError and RecommenderUnavailableError where the cursor stays valid and nothing else can be shown.
    */
   page(request: ForYouRequest): Promise<ForYouView>;

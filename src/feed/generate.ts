@@ -1,12 +1,15 @@
 import { randomBytes } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Clock } from '../clock.ts';
 import { RecommenderUnavailableError } from '../errors.ts';
 import { hasServed, MAX_SERVED, type ServedSet } from '../ids/served-set.ts';
-import type { PostId } from '../post.ts';
-import type { Candidate, Reason, RecommendedItem, Recommender } from '../recommenders/recommender.ts';
+import type { Post, PostId } from '../post.ts';
+import type { Candidate, Reason, Recommender } from '../recommenders/recommender.ts';
 import type { FeedStore } from '../stores/feed-store.ts';
 import { readAnswer } from './answer.ts';
+import { ask } from './ask.ts';
 import type { MadeInstance } from './instance.ts';
-import { itemHash, nameHash, type Story } from './story.ts';
+import { itemHash, nameHash, namesOf, type Story, storyUri } from './story.ts';
 
 /** An instance whose hashes are not settled yet. */
 export interface Draft {
@@ -17,6 +20,9 @@ export interface Draft {
 
 /** Tries to find hashes that stand for nothing else yet, before an item is given up. */
 const MAX_SALT = 4;
+
+/** Candidates that are looked at in one turn of the event loop: some milliseconds of hashing. */
+const CHUNK = 500;
 
 /**
  * Asks the recommender, and takes what this scroll has not served yet: at most `size` items.
@@ -29,42 +35,40 @@ export async function generate(request: {
   served: ServedSet;
   size: number;
   hashKey: Buffer;
-  nowMs: number;
+  clock: Clock;
   log?: ((line: string) => void) | undefined;
 }): Promise<Draft> {
-  const { userId, candidates, served, size, hashKey, nowMs } = request;
+  const { recommender, userId, candidates, served, size, hashKey, clock } = request;
   const feedId = randomBytes(8).toString('hex');
-  const uris = new Map(
-    candidates.flatMap(({ post }) => [post, ...(post.repostOf ? [post.repostOf] : [])]).map(({ id, uri }) => [id, uri]),
-  );
-  const hasName = (text: string | undefined) => text !== undefined && hasServed(served, nameHash(hashKey, text));
-  const isServed = (post: Candidate['post']) =>
-    served.count > 0 && [post.id, post.uri, post.repostOf?.id, post.repostOf?.uri].some(hasName);
-  const [old, fresh] = partition(candidates, ({ post }) => isServed(post));
+  const nowMs = clock.now();
+  const stories = new Map(candidates.flatMap(({ post }) => storiesIn(post)));
+  const isServed = (names: readonly (string | undefined)[]) =>
+    names.some((name) => name !== undefined && hasServed(served, nameHash(hashKey, name)));
+  const { fresh, old } = await withoutServed(candidates, served.count === 0 ? () => false : isServed);
 
-  const answer = readAnswer(
-    await orUnavailable(() =>
-      request.recommender.recommend({
-        userId,
-        // A recommender may not heed `exclude`: what the scroll has served must not crowd out the rest.
-        limit: size + served.count,
-        candidates: fresh,
-        exclude: old.slice(0, MAX_SERVED).map(({ post }) => post.id),
-        seed: feedId,
-        nowMs,
-      }),
-    ),
+  const said = await ask(
+    recommender,
+    {
+      userId,
+      // A recommender may not heed `exclude`: what the scroll has served must not crowd out the rest.
+      limit: size + served.count,
+      candidates: fresh,
+      exclude: old.slice(0, MAX_SERVED).map(({ post }) => post.id),
+      seed: feedId,
+      nowMs,
+    },
+    clock,
   );
+  const answer = readAnswer(said, stories);
   if (!answer) throw new RecommenderUnavailableError('the recommender must answer a list of items');
   if (answer.dropped > 0) request.log?.(`recommender: dropped ${answer.dropped} items without a post id`);
 
-  const isNew = ({ postId, canonicalId }: RecommendedItem) => ![postId, canonicalId, uris.get(postId)].some(hasName);
   const items = answer.items
-    .filter((item) => served.count === 0 || isNew(item))
+    .filter(({ postId, canonicalId }) => served.count === 0 || !isServed([postId, canonicalId, stories.get(postId)]))
     .slice(0, size)
     .map(({ postId, canonicalId, reason }) => ({
       postId,
-      names: storyNames(postId, canonicalId, uris.get(postId)),
+      names: storyNames(postId, canonicalId, stories.get(postId)),
       reason,
     }));
   return { feedId, generatedAtMs: nowMs, items };
@@ -113,24 +117,22 @@ function made(draft: Draft, hashes: readonly (string | undefined)[]): MadeInstan
   return { feedId: draft.feedId, generatedAtMs: draft.generatedAtMs, items, postIds };
 }
 
-/** A canonical id that is not the post's own is the recommender's word alone: the post id then stands beside it. */
 function storyNames(postId: PostId, canonicalId: string | undefined, uri: string | undefined): Story['names'] {
-  if (canonicalId === undefined || canonicalId === postId) return [postId];
-  return canonicalId === uri ? [uri] : [canonicalId, postId];
+  const own = uri ?? postId;
+  return canonicalId === undefined || canonicalId === postId || canonicalId === own ? [own] : [canonicalId, own];
 }
 
-async function orUnavailable<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (cause) {
-    if (cause instanceof RecommenderUnavailableError) throw cause;
-    throw new RecommenderUnavailableError('the recommender failed', { cause });
+/** The post, and what it reposts, with the story of both. */
+function storiesIn(post: Post): (readonly [PostId, string])[] {
+  return [[post.id, storyUri(post)], ...(post.repostOf ? storiesIn(post.repostOf) : [])];
+}
+
+async function withoutServed(candidates: readonly Candidate[], isServed: (names: readonly string[]) => boolean) {
+  const fresh: Candidate[] = [];
+  const old: Candidate[] = [];
+  for (const [index, candidate] of candidates.entries()) {
+    if (index > 0 && index % CHUNK === 0) await nextTurn();
+    (isServed(namesOf(candidate.post)) ? old : fresh).push(candidate);
   }
-}
-
-function partition<T>(values: readonly T[], test: (value: T) => boolean): readonly [readonly T[], readonly T[]] {
-  const yes: T[] = [];
-  const no: T[] = [];
-  for (const value of values) (test(value) ? yes : no).push(value);
-  return [yes, no];
+  return { fresh, old };
 }

@@ -6,6 +6,7 @@ import type { Candidate, Recommender } from '../recommenders/recommender.ts';
 import type { FeedStore } from '../stores/feed-store.ts';
 import { type Draft, generate, hashed, referenced } from './generate.ts';
 import { type MadeInstance, madeInstance, type ReadableInstance, storedInstance } from './instance.ts';
+import { type Outage, problemOf } from './outage.ts';
 
 /** What generating and publishing need. */
 export interface OpenDeps {
@@ -73,16 +74,7 @@ export function createOpener(deps: OpenDeps): Opener {
 
   async function draftFirst({ userId }: OpenRequest, candidates: readonly Candidate[], by: Recommender) {
     const { size } = settings;
-    return generate({
-      recommender: by,
-      userId,
-      candidates,
-      served: emptyServedSet,
-      size,
-      hashKey,
-      nowMs: clock.now(),
-      log,
-    });
+    return generate({ recommender: by, userId, candidates, served: emptyServedSet, size, hashKey, clock, log });
   }
 
   /** For two lives: from then on the store keeps them for as long as an instance names them. */
@@ -122,11 +114,12 @@ export function createOpener(deps: OpenDeps): Opener {
     known: { alias?: string | undefined; renew: boolean } | undefined,
   ): Promise<Opened> {
     const problems: Problem[] = [];
-    const failed = async (error: unknown): Promise<Opened | undefined> => {
-      problems.push(problemOf(error));
-      log?.(`for you: ${(error as Error).message}`);
+    const failed = async (outage: Outage): Promise<Opened | undefined> => {
+      problems.push(problemOf(outage));
+      log?.(`for you: ${outage.message}`);
       const newest = known && (await feeds.newest(request.userId, clock.now()).catch(ignoreOutage));
-      return newest && { instance: stored(request.userId, newest.feedId), state: 'CACHED', problems };
+      if (newest && newest.size > 0)
+        return { instance: stored(request.userId, newest.feedId), state: 'CACHED', problems };
     };
 
     let candidates: readonly Candidate[];
@@ -200,7 +193,7 @@ export function createOpener(deps: OpenDeps): Opener {
       const size = Math.min(settings.size, MAX_SERVED - served.count);
       if (size <= 0) return;
       const { candidates } = await request.candidates();
-      const draft = await generate({ recommender, userId, candidates, served, size, hashKey, nowMs: clock.now(), log });
+      const draft = await generate({ recommender, userId, candidates, served, size, hashKey, clock, log });
       if (draft.items.length === 0) return;
       const { postIds: _, ...instance } = await settle(draft);
       const nowMs = clock.now();
@@ -208,14 +201,6 @@ export function createOpener(deps: OpenDeps): Opener {
       return stored(userId, winner.feedId);
     },
   };
-}
-
-/** How a page tells about an outage that it survived. */
-function problemOf(error: unknown): Problem {
-  const isStore = error instanceof StoreUnavailableError;
-  const code = isStore ? 'STORE_UNAVAILABLE' : 'RECOMMENDER_UNAVAILABLE';
-  const retryAtMs = isStore || error instanceof RecommenderUnavailableError ? error.retryAtMs : undefined;
-  return { code, message: (error as Error).message, retryAtMs };
 }
 
 function ignoreOutage(error: unknown): undefined {

@@ -1,4 +1,4 @@
-import type { Problem } from '../errors.ts';
+import { type Problem, StoreUnavailableError } from '../errors.ts';
 import { hasServed } from '../ids/served-set.ts';
 import type { FeedCursor } from '../ids/tokens.ts';
 import type { Post, PostId } from '../post.ts';
@@ -6,11 +6,12 @@ import type { Reason } from '../recommenders/recommender.ts';
 import type { InstanceCut, InstanceHeader } from '../stores/feed-store.ts';
 import { canGoOn, cursorAfter } from './cursor.ts';
 import type { ReadableInstance } from './instance.ts';
-import { nameHash } from './story.ts';
+import { isOutage, type Outage, problemOf } from './outage.ts';
+import { nameHash, namesOf, servedHashes } from './story.ts';
 
 /**
  * Ids into posts, in one batch. `posts` holds what the viewer may see; what is missing is gone or hidden.
- * Throws when nothing at all can be had.
+ * Throws RecommenderUnavailableError when nothing of these can be had now, StoreUnavailableError when the store is out.
  */
 export type Hydrate = (
   ids: readonly PostId[],
@@ -49,8 +50,8 @@ interface Found {
   readonly hashes: readonly string[];
   /** At most one more than the page shows, but for what came with it. */
   readonly visible: readonly { place: number; post: Post; reason?: Reason | undefined }[];
-  /** The instance went away while it was read: what it held beyond is unknown. */
-  readonly wentAway: boolean;
+  /** The rest of the instance could not be had: whether it holds more to show is unknown. */
+  readonly cutShort: boolean;
   readonly problems: readonly Problem[];
 }
 
@@ -60,18 +61,19 @@ const MAX_REFILLS = 3;
 /**
  * One page of an instance from `start` on: hidden items are left out and the page refilled. It looks for one item more than
  * it shows, so that `next` is there exactly when there is something to go on with. Undefined when the instance is gone.
+ * Throws what `hydrate` threw when there is nothing to show.
  */
 export async function cutPage(request: PageRequest): Promise<CutPage | undefined> {
   const { start, limit } = request;
   const found = await findVisible(request);
   if (!found) return;
-  const { feed, hashes, visible, wentAway, problems } = found;
+  const { feed, hashes, visible, cutShort, problems } = found;
 
   const after = (place: number) => cursorAfter(start, hashes.slice(0, place + 1 - firstPlace(start)));
   const shown = visible.slice(0, limit);
   while (shown.length > 0 && !canGoOn(after(shown.at(-1)?.place ?? 0))) shown.pop();
   const last = shown.at(-1);
-  const more = visible[shown.length]?.place ?? (wentAway ? last?.place : undefined);
+  const more = visible[shown.length]?.place ?? (cutShort ? last?.place : undefined);
   const next = last !== undefined && more !== undefined && canGoOn(after(more)) ? after(last.place) : undefined;
   const items = shown.map(({ place, post, reason }) => ({
     post,
@@ -93,12 +95,14 @@ async function findVisible(request: PageRequest): Promise<Found | undefined> {
   const seen = new Set<PostId>();
   let feed: InstanceHeader | undefined;
   let end = start.offset;
+  let outage: Outage | undefined;
+  let cutShort = false;
 
   for (let round = 0; round <= MAX_REFILLS && visible.length <= limit && (!feed || end < feed.size); round++) {
     const first = feed ? end : firstPlace(start);
     const count = feed && round === MAX_REFILLS ? feed.size - end : (limit + 1 - visible.length) * 2 ** round;
     const cut = await instance.cut(first, end + count - first);
-    if (!cut) return feed && visible.length > 0 ? { feed, hashes, visible, wentAway: true, problems } : undefined;
+    if (!cut) return feed && visible.length > 0 ? { feed, hashes, visible, cutShort: true, problems } : undefined;
     feed = headerOf(cut);
     hashes.push(...cut.items.map((item) => item.hash));
     const raw = cut.items.slice(end - first).map((item, index) => ({ ...item, place: end + index }));
@@ -106,16 +110,25 @@ async function findVisible(request: PageRequest): Promise<Found | undefined> {
     end += raw.length;
 
     const ids = new Set(raw.flatMap(({ postId }) => (postId === undefined || seen.has(postId) ? [] : [postId])));
-    const hydrated = ids.size > 0 ? await hydrate([...ids]) : undefined;
+    const hydrated = ids.size > 0 ? await hydrate([...ids]).catch(onlyOutage) : undefined;
+    if (isOutage(hydrated)) {
+      outage ??= hydrated;
+      problems.push(problemOf(hydrated));
+      // What there is already is shown, and the next page asks for these again. Where there is nothing yet others may be had.
+      cutShort = visible.length > 0 || hydrated instanceof StoreUnavailableError;
+      if (cutShort) break;
+      continue;
+    }
     problems.push(...(hydrated?.problems ?? []));
-    for (const { postId, place, reason } of raw) {
+    for (const { hash, postId, place, reason } of raw) {
       const post = postId === undefined || seen.has(postId) ? undefined : hydrated?.posts.get(postId);
-      if (!postId || !post || wasServed(request, post)) continue;
+      if (!postId || !post || wasServed(request, hash, post)) continue;
       seen.add(postId);
       visible.push({ place, post, reason });
     }
   }
-  return feed && { feed, hashes, visible, wentAway: false, problems };
+  if (outage && visible.length === 0) throw outage;
+  return feed && { feed, hashes, visible, cutShort, problems };
 }
 
 /** The first raw place to read: a lineage's first instance is read from its beginning, for its exact hashes. */
@@ -123,9 +136,16 @@ function firstPlace(start: FeedCursor): number {
   return start.successor ? start.offset : 0;
 }
 
-/** A post that an earlier instance of this scroll showed under another name of its story. */
-function wasServed({ start, hashKey }: PageRequest, post: Post): boolean {
-  return start.successor && hasServed(start.served, nameHash(hashKey, post.uri));
+/** An item that this scroll has shown before, under whatever name of its story. */
+function wasServed({ start, hashKey }: PageRequest, hash: string, post: Post): boolean {
+  if (!start.successor) return false;
+  const names = [...servedHashes(hash), ...namesOf(post).map((name) => nameHash(hashKey, name))];
+  return names.some((name) => hasServed(start.served, name));
+}
+
+function onlyOutage(error: unknown): Outage {
+  if (isOutage(error)) return error;
+  throw error;
 }
 
 function headerOf({ feedId, generatedAtMs, size }: InstanceCut): InstanceHeader {

@@ -1,11 +1,24 @@
 import { storyHash } from '../ids/story-hash.ts';
-import type { PostId } from '../post.ts';
+import type { Post, PostId } from '../post.ts';
 
 /** An item before it is hashed: the post that shows it, and the names under which it must never come again in its scroll. */
 export interface Story {
   readonly postId: PostId;
-  /** The story's canonical id, and the post id too where the recommender alone knows why two posts are one story. */
+  /**
+   * The uri of what the post shows (its id, where the uri is not known yet), and before it the recommender's canonical id where
+   * that is another: then the recommender alone knows why two posts are one story.
+   */
   readonly names: readonly [string] | readonly [string, string];
+}
+
+/** The story that a post shows: the uri of the post itself, or of what it reposts. All copies and reposts share it. */
+export function storyUri(post: Post): string {
+  return post.repostOf ? storyUri(post.repostOf) : post.uri;
+}
+
+/** All names under which a scroll may have served what this post shows, but for a recommender's own. */
+export function namesOf(post: Post): readonly string[] {
+  return [post.id, ...(post.repostOf ? namesOf(post.repostOf) : [post.uri])];
 }
 
 /** Hex digits of a name in an item's hash: 24 bits, more than the served set tells apart. */

@@ -17,7 +17,7 @@ export type FetchOutcome =
   | { readonly kind: 'gone'; readonly sentAtMs: number }
   | { readonly kind: 'unavailable' };
 
-/** Reads posts by id: one batch a host and credential, within the budget and a deadline. Never throws. */
+/** Reads posts by id: one batch a host and credential (private ones apart), within the budget and a deadline. Never throws. */
 export type FetchById = (
   wanted: readonly Wanted[],
 ) => Promise<{ readonly outcomes: ReadonlyMap<PostId, FetchOutcome>; readonly problems: readonly Problem[] }>;
@@ -75,12 +75,17 @@ export function createFetchById(deps: {
   }
 
   return async (wanted) => {
-    const batches = [...Map.groupBy(wanted, ({ source }) => JSON.stringify([source.host, source.credentialId]))];
+    const batches = [...Map.groupBy(wanted, ({ source }) => batchKey(source))];
     const answers = await Promise.all(batches.map(([key, batch]) => fetchBatch(key, batch)));
     const outcomes = new Map<PostId, FetchOutcome>(wanted.map(({ id }) => [id, { kind: 'unavailable' }]));
     for (const answer of answers) for (const [id, outcome] of answer.outcomes) outcomes.set(id, outcome);
     return { outcomes, problems: answers.flatMap(({ problems }) => problems) };
   };
+}
+
+/** Sources for named users are asked apart: the others' adapters tell a private post as gone, whose credential it be. */
+function batchKey({ host, credentialId, audience }: Source): string {
+  return JSON.stringify([host, credentialId, Array.isArray(audience)]);
 }
 
 /** As many as there is budget for, `bulk` of them a request. */

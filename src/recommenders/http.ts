@@ -44,6 +44,8 @@ export function httpRecommender({ url, headers = {}, timeoutMs = 2000 }: HttpRec
   const label = `POST ${target.origin}${target.pathname}`;
   const agent = new Agent({ connections: 32, connect: { timeout: timeoutMs }, headersTimeout: 0, bodyTimeout: 0 });
   return {
+    // Its own deadline comes first: it says more.
+    maxMs: timeoutMs + 1000,
     async recommend(request) {
       const deadline = AbortSignal.timeout(timeoutMs);
       const signal = request.signal ? AbortSignal.any([deadline, request.signal]) : deadline;

@@ -86,17 +86,26 @@ function random(seed: string, text: string): number {
 
 /** Takes the best story whose author is farthest back, as far as AUTHOR_GAP. */
 function spaceAuthors(sorted: readonly Story[], limit: number): readonly Story[] {
-  const left = [...sorted];
-  const placed: Story[] = [];
-  while (left.length > 0 && placed.length < limit) {
+  const ranked = sorted.map((story, rank) => ({ story, rank, by: story.shown.author?.id ?? story }));
+  const byAuthor = Map.groupBy(ranked, ({ by }) => by);
+  // Each author's best that is left, best first: only those who came last are passed over.
+  const heads = [...byAuthor.values()].flatMap((own) => own.splice(0, 1));
+  const placed: typeof heads = [];
+  while (heads.length > 0 && placed.length < limit) {
     let at = -1;
     for (let gap = AUTHOR_GAP; gap > 0 && at < 0; gap--) {
-      const recent = new Set(placed.slice(-gap).map(({ shown }) => shown.author?.id));
-      at = left.findIndex(({ shown }) => shown.author === undefined || !recent.has(shown.author.id));
+      const recent = placed.slice(-gap);
+      at = heads.findIndex(({ by }) => !recent.some((one) => one.by === by));
     }
-    placed.push(...left.splice(Math.max(0, at), 1));
+    const [taken] = heads.splice(Math.max(0, at), 1);
+    if (!taken) break;
+    placed.push(taken);
+    const next = byAuthor.get(taken.by)?.shift();
+    if (!next) continue;
+    const place = heads.findIndex(({ rank }) => rank > next.rank);
+    heads.splice(place < 0 ? heads.length : place, 0, next);
   }
-  return placed;
+  return placed.map(({ story }) => story);
 }
 
 function tagCounts(stories: readonly Pick<Story, 'shown'>[]): ReadonlyMap<string, number> {

@@ -7,6 +7,8 @@ import type { Post, PostId } from '../post.ts';
  */
 export interface Recommender {
   recommend(request: RecommendRequest): Promise<readonly RecommendedItem[]>;
+  /** A feed waits so long for an answer; 10 s when absent. */
+  readonly maxMs?: number | undefined;
 }
 
 export interface RecommendRequest {
@@ -21,6 +23,7 @@ export interface RecommendRequest {
   readonly seed: string;
   /** Unix ms. */
   readonly nowMs: number;
+  /** Aborts when nobody waits for the answer any more. */
   readonly signal?: AbortSignal | undefined;
 }
 

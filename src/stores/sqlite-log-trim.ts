@@ -6,56 +6,68 @@ import type { TimelineStore } from './timeline-store.ts';
 
 type Trim = Parameters<TimelineStore['trim']>[0];
 
-interface Place {
+/** How many rows of a kind one step drops: some ten milliseconds of work. */
+const STEP_ROWS = 250;
+
+/**
+ * One step of a trim inside the transaction that surrounds it: all that a trim with looser bounds would do.
+ * True when there is more to drop.
+ */
+export function trimLog(sql: Sql, trim: Trim): boolean {
+  const log = findLog(sql, trim.logId);
+  if (!log) return false;
+  const full = [
+    dropRecords(sql, log, trim),
+    dropStaleShowings(sql, log, trim.beforeMs),
+    dropKnown(sql, log, trim.keepKnown),
+  ];
+  return full.includes(true);
+}
+
+interface OldRow {
   readonly ms: number;
   readonly n: number;
+  readonly kind: string;
+  readonly post_id: PostId;
+  readonly arrived_at: number;
 }
 
-/** One trim inside the transaction that surrounds it. */
-export function trimLog(sql: Sql, trim: Trim): void {
-  const log = findLog(sql, trim.logId);
-  if (!log) return;
-  dropRecords(sql, log, trim);
-  dropStaleShowings(sql, log, trim.beforeMs);
-  dropKnown(sql, log, trim.keepKnown);
-}
-
-function dropRecords(sql: Sql, log: LogRow, { beforeMs, keepEntries }: Trim): void {
-  const end = dropEnd(sql, log, beforeMs, keepEntries);
-  const dropped = sql.all<Place & { kind: string; post_id: PostId }>(
-    'SELECT ms, n, kind, post_id FROM records WHERE log = ? AND (ms, n) < (?, ?) ORDER BY ms, n',
-    log.log,
-    end.ms,
-    end.n,
-  );
+function dropRecords(sql: Sql, log: LogRow, trim: Trim): boolean {
+  const oldest = 'SELECT ms, n, kind, post_id, arrived_at FROM records WHERE log = ? ORDER BY ms, n LIMIT ?';
+  const dropped = leaving(sql.all<OldRow>(oldest, log.log, STEP_ROWS), log.entries, trim);
   const last = dropped.at(-1);
-  if (!last) return;
-  sql.run('DELETE FROM records WHERE log = ? AND (ms, n) < (?, ?)', log.log, end.ms, end.n);
+  if (!last) return false;
+  sql.run('DELETE FROM records WHERE log = ? AND (ms, n) <= (?, ?)', log.log, last.ms, last.n);
   const entries = dropped.filter((record) => record.kind === 'entry').length;
   const tail = 'UPDATE logs SET trimmed_ms = ?, trimmed_n = ?, entries = entries - ? WHERE log = ?';
   sql.run(tail, last.ms, last.n, entries, log.log);
   for (const postId of new Set(dropped.map((record) => record.post_id))) {
     if (!hasRecord(sql, log.log, postId)) unshow(sql, log.log, postId);
   }
+  return dropped.length === STEP_ROWS;
 }
 
-/** The first place that stays: what goes is always the log's oldest part, so that `trimmedTo` tells all of it. */
-function dropEnd(sql: Sql, log: LogRow, beforeMs: number, keepEntries: number): Place {
-  const nothing = { ms: Number.MAX_SAFE_INTEGER, n: 0 };
-  const young = 'SELECT ms, n FROM records WHERE log = ? AND arrived_at >= ? ORDER BY ms, n LIMIT 1';
-  const byTime = sql.get<Place>(young, log.log, beforeMs) ?? nothing;
-  if (log.entries <= keepEntries) return byTime;
-  const kept = `SELECT ms, n FROM records WHERE log = ? AND kind = 'entry' ORDER BY ms, n LIMIT 1 OFFSET ?`;
-  const byCount = sql.get<Place>(kept, log.log, log.entries - keepEntries) ?? nothing;
-  return byTime.ms > byCount.ms || (byTime.ms === byCount.ms && byTime.n > byCount.n) ? byTime : byCount;
+/** What goes is always the log's oldest part, so that `trimmedTo` tells all of it: up to the first that both bounds keep. */
+function leaving(oldest: readonly OldRow[], entries: number, { beforeMs, keepEntries }: Trim): readonly OldRow[] {
+  let excess = entries - keepEntries;
+  let isYoung = false;
+  let isWithin = excess <= 0;
+  const end = oldest.findIndex(({ kind, arrived_at }) => {
+    isYoung ||= arrived_at >= beforeMs;
+    if (kind === 'entry') isWithin ||= excess-- <= 0;
+    return isYoung && isWithin;
+  });
+  return end < 0 ? oldest : oldest.slice(0, end);
 }
 
 /** Posts whose records went before, and which a later poll read once more. */
-function dropStaleShowings(sql: Sql, log: LogRow, beforeMs: number): void {
-  const stale = 'SELECT DISTINCT via FROM shown WHERE log = ? AND shown_at < ?';
-  for (const { via } of sql.all<{ via: PostId }>(stale, log.log, beforeMs)) {
-    if (!hasRecord(sql, log.log, via)) unshow(sql, log.log, via);
-  }
+function dropStaleShowings(sql: Sql, log: LogRow, beforeMs: number): boolean {
+  const stale = `SELECT via FROM shown WHERE log = ?1 AND shown_at < ?2 AND NOT EXISTS (
+    SELECT 1 FROM records INDEXED BY records_by_post WHERE log = ?1 AND post_id = via AND kind <> 'remove'
+  ) LIMIT ?3`;
+  const rows = sql.all<{ via: PostId }>(stale, log.log, beforeMs, STEP_ROWS);
+  for (const via of new Set(rows.map((row) => row.via))) unshow(sql, log.log, via);
+  return rows.length === STEP_ROWS;
 }
 
 function hasRecord(sql: Sql, log: number, postId: PostId): boolean {
@@ -65,9 +77,9 @@ function hasRecord(sql: Sql, log: number, postId: PostId): boolean {
 }
 
 /** A new version, so that a poll which looked before does not append what has just left the index. */
-function dropKnown(sql: Sql, log: LogRow, keepKnown: number): void {
-  const excess = log.known - keepKnown;
-  if (excess <= 0) return;
+function dropKnown(sql: Sql, log: LogRow, keepKnown: number): boolean {
+  const excess = Math.min(log.known - keepKnown, STEP_ROWS);
+  if (excess <= 0) return false;
   const lowest = 'SELECT post_id, order_key FROM known WHERE log = ? ORDER BY order_key, post_id LIMIT ?';
   const leaving = sql.all<{ post_id: PostId; order_key: string }>(lowest, log.log, excess);
   for (const { post_id } of leaving) sql.run('DELETE FROM known WHERE log = ? AND post_id = ?', log.log, post_id);
@@ -78,4 +90,5 @@ function dropKnown(sql: Sql, log: LogRow, keepKnown: number): void {
     leaving.at(-1)?.order_key,
     log.log,
   );
+  return leaving.length === STEP_ROWS;
 }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parsePosition } from '../ids/position.ts';
 import type { PostId } from '../post.ts';
 import { type Sql, type SqliteDatabase, storedJson } from './sqlite-database.ts';
@@ -26,7 +27,10 @@ export function sqliteTimelines(db: SqliteDatabase): TimelineStore {
     entriesBefore: async (query) => db.read((sql) => readEntriesBefore(sql, query)),
     entriesByUri: async (logId, uris) => db.read((sql) => readEntriesByUri(sql, logId, uris)),
     liftHead: async (logId, position) => db.writeDurably((sql) => raiseHead(sql, findOrMakeLog(sql, logId), position)),
-    trim: async (query) => db.write((sql) => trimLog(sql, query)),
+    trim: async (query) => {
+      // In steps, between which others have their turn: each leaves what a trim with looser bounds would.
+      while (db.write((sql) => trimLog(sql, query))) await nextTurn();
+    },
     writeStatus: async (logId, status) => {
       const text = 'INSERT INTO statuses (log_id, body) VALUES (?, ?) ON CONFLICT DO UPDATE SET body = excluded.body';
       db.write((sql) => sql.run(text, logId, JSON.stringify(status)));

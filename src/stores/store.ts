@@ -16,7 +16,7 @@ export interface Store {
   readonly secrets: SecretStore;
   /** Resolves when the store answers; for `/ready`. */
   ping(): Promise<void>;
-  /** Removes what has expired, a bounded amount a call; true when there was more. */
+  /** Removes what has expired, a bounded amount a call, and lets others have their turn; true when there was more. */
   sweep(nowMs: number): Promise<boolean>;
   /** Waits for writes under way, then lets go of the files and connections. */
   close(): Promise<void>;

@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { RecommenderUnavailableError } from '../../src/errors.ts';
 import type { ForYouView } from '../../src/feed/for-you.ts';
-import { nameHash } from '../../src/feed/story.ts';
+import { nameHash, namesOf, servedHashes } from '../../src/feed/story.ts';
 import { hasServed } from '../../src/ids/served-set.ts';
 import { createTokens, type FeedCursor, MAX_TOKEN_LENGTH } from '../../src/ids/tokens.ts';
 import type { Post } from '../../src/post.ts';
@@ -95,11 +95,16 @@ function createRun(naming: Naming, whenGone: 'continue' | 'empty', seed: number)
   let failing = false;
   let calls = 0;
   const story = new Map<string, string>();
+  const made = new Map<number, Post>();
   const add = (number: number): Post => {
     const id = `${seed}-${number}@town.example`;
-    // Every third post is a copy of the one before it.
-    story.set(id, `story ${seed}-${number % 3 === 2 ? number - 1 : number}`);
-    return post({ id, uri: naming === 'none' ? `uri ${id}` : `uri ${story.get(id)}` });
+    // Every third post is a copy of the one before it, and every fifth a repost of the one two before it.
+    const shown = number % 3 === 2 ? number - 1 : number % 5 === 4 ? number - 2 : number;
+    story.set(id, story.get(`${seed}-${shown}@town.example`) ?? `story ${seed}-${number}`);
+    const original = number % 5 === 4 && number % 3 !== 2 ? made.get(shown) : undefined;
+    const one = original ? post({ id, repostOf: original }) : post({ id, uri: `uri ${story.get(id)}` });
+    made.set(number, one);
+    return one;
   };
   const recommender = scriptedRecommender(({ candidates, seed: order }) => {
     if (failing) throw new RecommenderUnavailableError('out');
@@ -142,12 +147,13 @@ function createRun(naming: Naming, whenGone: 'continue' | 'empty', seed: number)
     const cut = await store.feeds.cut(query);
     assert(cut);
     return cut.items
-      .map(({ postId = '' }) => postId)
-      .filter((id) => {
-        const uri = catalogue.find((one) => one.id === id)?.uri;
-        assert(uri, `${id} is named by the instance`);
-        return !hidden.has(id) && !(cursor && hasServed(cursor.served, nameHash(HASH_KEY, uri)));
-      });
+      .filter(({ postId = '', hash }) => {
+        const named = catalogue.find(({ id }) => id === postId);
+        assert(named, `${postId} is named by the instance`);
+        const names = [...servedHashes(hash), ...namesOf(named).map((name) => nameHash(HASH_KEY, name))];
+        return !hidden.has(postId) && !(cursor && names.some((name) => hasServed(cursor.served, name)));
+      })
+      .map(({ postId = '' }) => postId);
   }
 
   function remember(cursor: FeedCursor, served: ReadonlySet<string>, position: number): Known {
@@ -164,7 +170,7 @@ function createRun(naming: Naming, whenGone: 'continue' | 'empty', seed: number)
     const lineage = new Set(known?.served);
     let position = known?.position ?? -1;
     for (const item of view.items) {
-      const names = naming === 'faithful' ? [item.post.id, story.get(item.post.id) ?? ''] : [item.post.id];
+      const names = [item.post.id, story.get(item.post.id) ?? ''];
       for (const name of names) assert(!lineage.has(name), `I1: ${name} came twice`);
       for (const name of names) lineage.add(name);
       assert(item.position > position, 'I4: positions rise');

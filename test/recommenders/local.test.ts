@@ -116,3 +116,26 @@ test('whatever upstreams count, at most `limit` distinct stories come, each with
     }),
   );
 });
+
+test('authors are spaced as if each place took the best post whose author none of the last 3, 2 or 1 places has', async () => {
+  const letters = fc.array(fc.constantFrom('a', 'b', 'c', 'd', 'e', undefined), { maxLength: 30 });
+  await fc.assert(
+    fc.asyncProperty(letters, async (authors) => {
+      const all = authors.map((by, index) =>
+        post({ id: `${index}@town.example`, author: by === undefined ? undefined : author(by) }),
+      );
+      // What is posted by nobody keeps its rank.
+      const left = ids(await rank(all.map((one) => ({ ...one, author: undefined }))));
+      const authorOf = (id: string) => authors[Number.parseInt(id, 10)];
+      const expected: string[] = [];
+      while (left.length > 0) {
+        const fits = [3, 2, 1].map((gap) => {
+          const recent = expected.slice(-gap).map(authorOf);
+          return left.findIndex((id) => authorOf(id) === undefined || !recent.includes(authorOf(id)));
+        });
+        expected.push(...left.splice(Math.max(0, fits.find((at) => at >= 0) ?? 0), 1));
+      }
+      assert.deepEqual(ids(await rank(all)), expected);
+    }),
+  );
+});
