@@ -56,6 +56,7 @@ export async function createGateway(deps: {
   const timeline = createTimelineReader({ store, refresh: pollers.refresh, clock, maxWaitMs });
   const candidates = createCandidates({ store, sources, refresh: pollers.refresh, clock, maxWaitMs });
   const hydrator = createHydrator({ posts: store.posts, sources, mayFetchById: pollers.mayFetchById, clock });
+  const hosts = new Set(sources.map(({ host }) => host));
   const forYou = createForYou({
     feeds: store.feeds,
     recommender: createRecommender(settings.forYou.recommender),
@@ -63,6 +64,7 @@ export async function createGateway(deps: {
     hashKey: await store.secrets.getOrCreate('story-hash', randomBytes(32)),
     clock,
     settings: settings.forYou,
+    hasHost: (host) => hosts.has(host),
     log,
   });
   const tokens = createTokens(await tokenKeys(settings, store));

@@ -13,7 +13,7 @@ import type { PostStore, PostWrite } from './stores/post-store.ts';
 
 /** Turns ids into posts, for one request of one viewer: everything that comes out, this viewer may see. */
 export interface PostLoader {
-  /** A post that a source of this viewer showed, or that a recommender has named; never fetches one that nobody brought. */
+  /** A post that a source of this viewer showed; never fetches one that nobody brought. */
   load(id: PostId): Promise<Post | undefined>;
   /**
    * For ids that a recommender named: what no readable source has brought is fetched by id, on configured hosts alone, with
@@ -116,10 +116,7 @@ export function createHydrator(deps: {
       const readable = sources.filter(({ audience }) => mayRead(audience, viewer));
       const loader = new DataLoader<PostId, Loaded>((ids) => readRecord(ids, readable));
       return {
-        async load(id) {
-          const loaded = await loader.load(id);
-          return loaded.kind === 'unknown' ? named.known(id) : loaded.post;
-        },
+        load: async (id) => (await loader.load(id)).post,
         async hydrate(asked) {
           const ids = [...new Set(asked)];
           const loaded = new Map(await Promise.all(ids.map(async (id) => [id, await loader.load(id)] as const)));

@@ -10,18 +10,19 @@ const MAX_REASON_LENGTH = 80;
 /**
  * What can be used of a recommender's answer, best first: each post once, of each story the first. Items are one story when
  * they share a canonical id, or when their posts do in `stories` (where this gateway knows).
- * `dropped` counts items without a post id. Undefined for something that is no list at all.
+ * `dropped` counts items without a post id, and of hosts that no source has. Undefined for something that is no list at all.
  */
 export function readAnswer(
   answer: unknown,
   stories: ReadonlyMap<PostId, string>,
+  hasHost: (host: string) => boolean = () => true,
 ): { readonly items: readonly RecommendedItem[]; readonly dropped: number } | undefined {
   if (!Array.isArray(answer)) return;
   const items: RecommendedItem[] = [];
   const seen = new Set<string>();
   let dropped = 0;
   for (const raw of answer.slice(0, MAX_ITEMS) as unknown[]) {
-    const item = readItem(raw);
+    const item = readItem(raw, hasHost);
     if (!item) {
       dropped++;
       continue;
@@ -35,10 +36,11 @@ export function readAnswer(
   return { items, dropped };
 }
 
-function readItem(raw: unknown): RecommendedItem | undefined {
+function readItem(raw: unknown, hasHost: (host: string) => boolean): RecommendedItem | undefined {
   if (typeof raw !== 'object' || raw === null) return;
   const { postId, canonicalId, reason } = raw as Record<string, unknown>;
-  if (typeof postId !== 'string' || !parsePostId(postId)) return;
+  const place = typeof postId === 'string' ? parsePostId(postId) : undefined;
+  if (typeof postId !== 'string' || !place || !hasHost(place.host)) return;
   const isCanonical =
     typeof canonicalId === 'string' && canonicalId !== '' && canonicalId.length <= MAX_CANONICAL_ID_LENGTH;
   return { postId, canonicalId: isCanonical ? canonicalId : undefined, reason: readReason(reason) };

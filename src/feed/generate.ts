@@ -36,6 +36,7 @@ export async function generate(request: {
   size: number;
   hashKey: Buffer;
   clock: Clock;
+  hasHost?: ((host: string) => boolean) | undefined;
   log?: ((line: string) => void) | undefined;
 }): Promise<Draft> {
   const { recommender, userId, candidates, served, size, hashKey, clock } = request;
@@ -59,9 +60,10 @@ export async function generate(request: {
     },
     clock,
   );
-  const answer = readAnswer(said, stories);
+  const answer = readAnswer(said, stories, request.hasHost);
   if (!answer) throw new RecommenderUnavailableError('the recommender must answer a list of items');
-  if (answer.dropped > 0) request.log?.(`recommender: dropped ${answer.dropped} items without a post id`);
+  if (answer.dropped > 0)
+    request.log?.(`recommender: dropped ${answer.dropped} items without a post id of a configured host`);
 
   const items = answer.items
     .filter(({ postId, canonicalId }) => served.count === 0 || !isServed([postId, canonicalId, stories.get(postId)]))

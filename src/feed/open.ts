@@ -27,6 +27,8 @@ export interface OpenDeps {
     /** What a page answers whose instance is gone. */
     readonly whenGone: 'continue' | 'empty';
   };
+  /** True for hosts that a source has: what a recommender names elsewhere is dropped. Absent: nothing is. */
+  readonly hasHost?: ((host: string) => boolean) | undefined;
   readonly log?: ((line: string) => void) | undefined;
 }
 
@@ -66,7 +68,7 @@ const PUBLISH_ATTEMPTS = 4;
 
 /** Finds instances and makes them: the store elects one winner, whoever else generates. @see design.md, section 5 */
 export function createOpener(deps: OpenDeps): Opener {
-  const { feeds, recommender, local, hashKey, clock, settings, log } = deps;
+  const { feeds, recommender, local, hashKey, clock, settings, hasHost, log } = deps;
   const ttlMs = settings.instanceTtlSeconds * 1000;
   const aliasTtlMs = settings.currentTtlSeconds * 1000;
   const stored = (userId: string, feedId: string) =>
@@ -74,7 +76,17 @@ export function createOpener(deps: OpenDeps): Opener {
 
   async function draftFirst({ userId }: OpenRequest, candidates: readonly Candidate[], by: Recommender) {
     const { size } = settings;
-    return generate({ recommender: by, userId, candidates, served: emptyServedSet, size, hashKey, clock, log });
+    return generate({
+      recommender: by,
+      userId,
+      candidates,
+      served: emptyServedSet,
+      size,
+      hashKey,
+      clock,
+      hasHost,
+      log,
+    });
   }
 
   /** For two lives: from then on the store keeps them for as long as an instance names them. */
@@ -193,7 +205,7 @@ export function createOpener(deps: OpenDeps): Opener {
       const size = Math.min(settings.size, MAX_SERVED - served.count);
       if (size <= 0) return;
       const { candidates } = await request.candidates();
-      const draft = await generate({ recommender, userId, candidates, served, size, hashKey, clock, log });
+      const draft = await generate({ recommender, userId, candidates, served, size, hashKey, clock, hasHost, log });
       if (draft.items.length === 0) return;
       const { postIds: _, ...instance } = await settle(draft);
       const nowMs = clock.now();

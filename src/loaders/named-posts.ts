@@ -13,8 +13,6 @@ import type { FetchById, Wanted } from './fetch-by-id.ts';
  * cannot tell them from what a private log once showed.
  */
 export interface NamedPosts {
-  /** One that was fetched here and may be shown to anyone; asks nobody. */
-  known(id: PostId): Post | undefined;
   /** Fetches what is not known freshly. `unavailable`: of these nothing is known now; the other missing ones are gone or not for anyone. */
   read(ids: readonly PostId[]): Promise<{
     readonly shown: ReadonlyMap<PostId, Post>;
@@ -43,7 +41,6 @@ export function createNamedPosts(deps: {
   const openSource = (host: string) => sources.find((one) => one.host === host && one.audience === 'anyone');
 
   return {
-    known: (id) => kept.get(id)?.post,
     async read(ids) {
       const wanted = ids.flatMap((id): Wanted[] => {
         const known = kept.get(id);

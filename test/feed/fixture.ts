@@ -100,6 +100,8 @@ export function world(options: {
   local?: Recommender;
   clock?: ReturnType<typeof manualClock>;
   settings?: Partial<ForYouDeps['settings']>;
+  hasHost?: ForYouDeps['hasHost'];
+  log?: ForYouDeps['log'];
 }) {
   const clock = options.clock ?? manualClock();
   const hidden = new Set<PostId>();
@@ -117,6 +119,8 @@ export function world(options: {
     local: options.local ?? inOrder(),
     hashKey: HASH_KEY,
     clock,
+    hasHost: options.hasHost,
+    log: options.log,
     settings: {
       size: 500,
       instanceTtlSeconds: 3600,

@@ -457,6 +457,22 @@ test('items that are junk are left out, and an answer that is no list counts as 
   }
 });
 
+test('ids of hosts that no source has take no place, and are counted', async () => {
+  const named = ['1@elsewhere.example', '1@town.example', '2@elsewhere.example', '2@town.example'];
+  const recommender = scriptedRecommender(() => named.map((postId) => ({ postId })));
+  const lines: string[] = [];
+  const settings = { feeds: store.feeds, posts: posts(3), recommender };
+  const { forYou, request } = world({
+    ...settings,
+    hasHost: (host) => host === 'town.example',
+    log: (line) => lines.push(line),
+  });
+  const view = await forYou.page(request({ userId }));
+  assert.deepEqual(idsOf(view), ['1@town.example', '2@town.example']);
+  assert.equal(view.feed?.size, 2);
+  assert.deepEqual(lines, ['recommender: dropped 2 items without a post id of a configured host']);
+});
+
 test('of items with one canonical id, and of one post id, the first stays', async () => {
   const recommender = scriptedRecommender(() => [
     { postId: '1@town.example', canonicalId: 'a' },
