@@ -10,6 +10,8 @@ export interface StatusContext {
   /** The part of a post id after `@`. */
   readonly host: string;
   readonly idScheme: IdSchemeName;
+  /** When the reply was asked for, Unix ms: the time of posts that have no other. Absent: they are malformed. */
+  readonly arrivedAtMs?: number | undefined;
 }
 
 /** A repost of a post that quotes another: nothing deeper is shown. */
@@ -21,7 +23,7 @@ export function toPost(raw: unknown, context: StatusContext, depth = 0): Post {
   if (!parsed.success) throw new UpstreamError('MALFORMED', 'a status must be an object with an id');
   const data = parsed.data;
   const id = statusPostId(data.id, context.host);
-  const createdAtMs = data.created_at ?? idScheme(context.idScheme).timeMs(data.id);
+  const createdAtMs = data.created_at ?? idScheme(context.idScheme).timeMs(data.id) ?? context.arrivedAtMs;
   if (createdAtMs === undefined) throw new UpstreamError('MALFORMED', 'created_at must be a time');
   const repostOf = repostOfStatus(data, context, depth);
   const html = repostOf ? '' : sanitise(data.content ?? '');

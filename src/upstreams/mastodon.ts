@@ -37,13 +37,14 @@ export function createMastodon(spec: MastodonSpec, deps: { http: HttpClient; clo
       if (!Array.isArray(items)) throw malformed(url, 'answered with JSON that is not a list', reply.status);
       describer.sawIds(items.map(idOf).filter((id) => typeof id === 'string'));
       const description = await describer.describeOrGuess(signal);
-      const context = { host: spec.host, idScheme: description.idScheme };
+      const { idScheme } = description;
+      const context = { host: spec.host, idScheme, arrivedAtMs: reply.sentAtMs };
       const page = postsOf(items, {
         idOf,
         toPost: (item) => toPost(item, context),
         keepPrivate: spec.keepPrivate,
       });
-      const older = olderThan(reply, page.ids, description.idScheme);
+      const older = olderThan(reply, page.ids, idScheme);
       return {
         ...page,
         // A server that does not know max_id gives the same page again: then nothing older can be had.

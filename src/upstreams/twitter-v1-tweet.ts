@@ -15,6 +15,8 @@ import { type Tweet, type TweetMedia, tweet } from './twitter-v1-schema.ts';
 export interface TweetContext {
   readonly host: string;
   readonly idScheme: IdSchemeName;
+  /** When the reply was asked for, Unix ms: the time of posts that have no other. Absent: they are malformed. */
+  readonly arrivedAtMs?: number | undefined;
 }
 
 const MAX_DEPTH = 2;
@@ -24,7 +26,7 @@ export function toPost(raw: unknown, context: TweetContext, depth = 0): Post {
   const parsed = tweet.safeParse(raw);
   if (!parsed.success) throw new UpstreamError('MALFORMED', 'a tweet must be an object with an id_str');
   const data = parsed.data;
-  const createdAtMs = data.created_at ?? tweetTimeMs(data.id_str);
+  const createdAtMs = data.created_at ?? tweetTimeMs(data.id_str) ?? context.arrivedAtMs;
   if (createdAtMs === undefined) throw new UpstreamError('MALFORMED', 'created_at must be a time');
   const { host } = context;
   const repostOf = repostOfTweet(data, context, depth);

@@ -56,7 +56,11 @@ export function createTwitterV1(spec: TwitterSpec, deps: { http: HttpClient; clo
         ...FIELDS,
       ]);
       const { reply, items } = await ask(url, signal);
-      const page = postsOf(items, { idOf, toPost: (item) => toPost(item, context), keepPrivate: spec.keepPrivate });
+      const page = postsOf(items, {
+        idOf,
+        toPost: (item) => toPost(item, { ...context, arrivedAtMs: reply.sentAtMs }),
+        keepPrivate: spec.keepPrivate,
+      });
       return {
         ...page,
         next: olderThan(page.ids, sinceId),
@@ -75,7 +79,11 @@ export function createTwitterV1(spec: TwitterSpec, deps: { http: HttpClient; clo
         async fetchBatch(batch) {
           const url = client.url('/1.1/statuses/lookup.json', [['id', batch.join(',')], ...FIELDS]);
           const { reply, items } = await ask(url, signal);
-          const read = postsOf(items, { idOf, toPost: (item) => toPost(item, context), keepPrivate: true });
+          const read = postsOf(items, {
+            idOf,
+            toPost: (item) => toPost(item, { ...context, arrivedAtMs: reply.sentAtMs }),
+            keepPrivate: true,
+          });
           const { missing, gone, ...answers } = answersTo(batch, read, spec);
           const rateLimit = readRateLimit(reply.headers, client.now());
           return { ...answers, gone: [...gone, ...missing], rateLimit, sentAtMs: reply.sentAtMs };

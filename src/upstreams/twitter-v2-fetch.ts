@@ -32,7 +32,7 @@ export async function fetchTweets(
     const page = readTweets(reply, url, client);
     const aboutTweets = page.data || page.errors.some((error) => error.resource_type === 'tweet');
     if (!aboutTweets) throw errorsAlone(page, reply, url, client.now()) ?? malformed(url, 'answered without tweets');
-    const context = tweetContext(page, spec);
+    const context = { ...tweetContext(page, spec), arrivedAtMs: reply.sentAtMs };
     const { posts } = postsOf(page.data ?? [], {
       idOf: (item) => Object(item).id,
       toPost: (item) => toPost(item, context),

@@ -25,6 +25,8 @@ import {
 export interface TweetContext {
   readonly host: string;
   readonly idScheme: IdSchemeName;
+  /** When the reply was asked for, Unix ms: the time of posts that have no other. Absent: they are malformed. */
+  readonly arrivedAtMs?: number | undefined;
   readonly tweets: ReadonlyMap<string, unknown>;
   readonly users: ReadonlyMap<string, TweetUser>;
   readonly media: ReadonlyMap<string, TweetMedia>;
@@ -67,7 +69,8 @@ export function toPost(raw: unknown, context: TweetContext, depth = 0): Post {
   const data = parsed.data;
   const firstId = data.edit_history_tweet_ids[0] ?? data.id;
   const edited = firstId !== data.id;
-  const createdAtMs = (edited ? tweetTimeMs(firstId) : undefined) ?? data.created_at ?? tweetTimeMs(firstId);
+  const createdAtMs =
+    (edited ? tweetTimeMs(firstId) : undefined) ?? data.created_at ?? tweetTimeMs(firstId) ?? context.arrivedAtMs;
   if (createdAtMs === undefined) throw new UpstreamError('MALFORMED', 'created_at must be a time');
   const user = data.author_id === undefined ? undefined : context.users.get(data.author_id);
   const repostOf = referenced(data, 'retweeted', context, depth);

@@ -51,7 +51,7 @@ export function createTwitterV2(spec: TwitterSpec, deps: { http: HttpClient; clo
         reply = await client.get(url, signal);
       }
       const body = readPageBody(reply, url, client);
-      const context = tweetContext(body, spec);
+      const context = { ...tweetContext(body, spec), arrivedAtMs: reply.sentAtMs };
       const { posts, ids, problems } = postsOf(body.data ?? [], {
         idOf: (item) => Object(item).id,
         toPost: (item) => toPost(item, context),

@@ -296,3 +296,13 @@ test('a server that answers a request by id with another post gives nothing', as
   const { posts, gone, failed } = await upstream.fetchPosts(['1', '2']);
   assert.deepEqual([[...posts.keys()], gone, failed.get('1')?.code], [['2'], [], 'MALFORMED']);
 });
+
+test('a post without any time of its own, on a server whose ids have none, has the time of its arrival', async () => {
+  const { upstream } = fixed({ bodyText: JSON.stringify([{ id: 'abc123', visibility: 'public' }]) });
+  const page = await upstream.readPage({});
+  assert.deepEqual(page.problems, []);
+  assert.deepEqual(
+    page.posts.map(({ createdAtMs }) => createdAtMs),
+    [page.sentAtMs],
+  );
+});
