@@ -20,7 +20,8 @@ export interface Candidates {
 
 /**
  * What a recommender may choose from: the posts of the logs that a viewer may read, and no others.
- * While there is nothing at all it waits for a poll, at most `maxWaitMs`, and tells the sources that did not answer as STALE.
+ * Asking wakes the sources, for the next time. While there is nothing at all it waits for them, at most `maxWaitMs`, and tells
+ * those that did not answer as STALE.
  */
 export function createCandidates(deps: {
   store: Pick<Store, 'timelines' | 'posts'>;
@@ -60,13 +61,16 @@ export function createCandidates(deps: {
 
   return async (viewer) => {
     const readable = sources.filter(({ audience }) => mayRead(audience, viewer));
+    const logIds = readable.map(({ logId }) => logId);
     const candidates = await collect(readable);
-    if (candidates.length > 0 || readable.length === 0) return { candidates, problems: [] };
-    const late = await refresh(
-      readable.map(({ logId }) => logId),
-      maxWaitMs,
-    );
-    const problems = readable.filter(({ logId }) => late.has(logId)).map((source) => staleProblem(source, maxWaitMs));
+    if (readable.length === 0) return { candidates, problems: [] };
+    if (candidates.length > 0) {
+      // Nobody waits for it: the next feed has what it brings.
+      void refresh(logIds, 0);
+      return { candidates, problems: [] };
+    }
+    const late = await refresh(logIds, maxWaitMs);
+    const problems = readable.filter(({ logId }) => late.has(logId)).map(staleProblem);
     return { candidates: await collect(readable), problems };
   };
 }
@@ -98,10 +102,6 @@ function merged(places: readonly Place[]): readonly Place[] {
     .slice(0, MAX_CANDIDATES);
 }
 
-function staleProblem(source: Source, maxWaitMs: number): Problem {
-  return {
-    code: 'STALE',
-    message: `${source.key} did not answer within ${maxWaitMs} ms`,
-    sourceKey: source.key,
-  };
+function staleProblem({ key }: Source): Problem {
+  return { code: 'STALE', message: `${key} could not be read in time`, sourceKey: key };
 }

@@ -64,7 +64,7 @@ export function createTimelineReader({ store, refresh, maxWaitMs }: TimelineRead
       return {
         ...page,
         gaps: [...logs.flatMap(({ source, state }) => state.gaps.map((gap) => ({ gap, source }))), ...trimmed],
-        problems: logs.flatMap((log) => problemsOf(log, stale, maxWaitMs)),
+        problems: logs.flatMap((log) => problemsOf(log, stale)),
         ...(worthAsking.length === 0 ? {} : { askAgainAtMs: Math.min(...worthAsking) }),
       };
     },
@@ -142,11 +142,11 @@ function trimmedGap({ tag, passed }: TokenSource, tail: string): Gap {
   };
 }
 
-function problemsOf({ source, status }: OpenLog, stale: ReadonlySet<string>, maxWaitMs: number): readonly Problem[] {
+function problemsOf({ source, status }: OpenLog, stale: ReadonlySet<string>): readonly Problem[] {
   const problems = (status?.problems ?? []).map((problem) => ({ ...problem, sourceKey: source.key }));
   if (!stale.has(source.logId)) return problems;
-  const message = `${source.key} did not answer within ${maxWaitMs} ms: this is what it showed before`;
-  return [...problems, { code: 'STALE', message, sourceKey: source.key }];
+  const message = `${source.key} could not be read anew for this page: this is what it showed before`;
+  return [...problems, { code: 'STALE', message, sourceKey: source.key, retryAtMs: status?.nextPollAtMs }];
 }
 
 function headOf(state: LogState): string {

@@ -586,7 +586,12 @@ test('problems are those of the asked-for sources, with STALE for what did not a
   const page = await world.read({ keys: ['a', 'b'] });
   assert.deepEqual(page.problems, [
     { ...problem, sourceKey: 'a' },
-    { code: 'STALE', message: 'b did not answer within 1500 ms: this is what it showed before', sourceKey: 'b' },
+    {
+      code: 'STALE',
+      message: 'b could not be read anew for this page: this is what it showed before',
+      sourceKey: 'b',
+      retryAtMs: START_MS + 10,
+    },
   ]);
   assert.equal(page.askAgainAtMs, START_MS + 10);
   assert.equal((await world.read({ keys: ['a'] })).askAgainAtMs, START_MS + 20);
