@@ -23,8 +23,9 @@ export async function startDemoServer(
   headers: () => Readonly<Record<string, string>> = () => ({}),
 ): Promise<DemoServer> {
   const server = createServer((request, response) => {
-    const url = new URL(request.url ?? '/', 'http://127.0.0.1');
-    const reply = answer({ path: url.pathname, query: url.searchParams });
+    // Whatever scans this machine's ports finds this one, and may send `//`, which is no URL.
+    const url = URL.parse(request.url ?? '/', 'http://127.0.0.1');
+    const reply = url ? answer({ path: url.pathname, query: url.searchParams }) : { status: 400, body: {} };
     response.writeHead(reply.status, {
       'content-type': 'application/json; charset=utf-8',
       ...headers(),

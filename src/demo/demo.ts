@@ -74,13 +74,18 @@ export async function startDemo(clock: Clock): Promise<Demo> {
 }
 
 function createNetworks(): DemoNetworks {
-  const town = readRecording('town');
-  const mastodon = (host: string, version: string) =>
-    createMastodonDemo({ host, version, sourceUrl: MASTODON_SOURCE, recording: town, newId: snowflakeIds });
+  const mastodon = (name: string, version: string) =>
+    createMastodonDemo({
+      host: `${name}.example`,
+      version,
+      sourceUrl: MASTODON_SOURCE,
+      recording: readRecording(name),
+      newId: snowflakeIds,
+    });
   return {
-    town: mastodon('town.example', '4.4.2'),
-    square: mastodon('square.example', '4.4.2'),
-    harbour: mastodon('harbour.example', '4.3.9'),
+    town: mastodon('town', '4.4.2'),
+    square: mastodon('square', '4.4.2'),
+    harbour: mastodon('harbour', '4.3.9'),
     pond: createMastodonDemo({
       host: 'pond.example',
       version: '0.19.2+git-90851fc',
@@ -117,6 +122,8 @@ function demoConfig(urls: Readonly<Record<string, string>>): Config {
     },
     store: 'sqlite::memory:',
     auth: { kind: 'none', userId: 'demo' },
+    // Short, so that the first page moves within a minute.
+    forYou: { currentTtlSeconds: 15 },
     polling: { idleIntervalMs: 3000 },
   };
 }

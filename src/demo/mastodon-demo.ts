@@ -30,9 +30,10 @@ export function createMastodonDemo(options: {
   const { host, version, sourceUrl, newId } = options;
   const replay = createReplay(options.recording.body as readonly JsonObject[], {
     id: newId,
-    post: (recorded, id, timeMs) => ({
+    post: (recorded, { id, timeMs, round }) => ({
       ...recorded,
       id,
+      content: round === 1 ? recorded.content : `${recorded.content}<p>(Round ${round})</p>`,
       created_at: new Date(timeMs).toISOString(),
       edited_at: null,
       uri: `https://${host}/statuses/${id}`,

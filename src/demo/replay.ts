@@ -17,7 +17,8 @@ export interface Replay {
 export interface ReplayShape {
   /** An id of this time; `n` differs for posts of one millisecond. Ids compare as text. */
   id(timeMs: number, n: number): string;
-  post(recorded: JsonObject, id: string, timeMs: number): JsonObject;
+  /** `round` counts from 1 how often the recording was played: the words say so, or the feed would seem to repeat itself. */
+  post(recorded: JsonObject, as: { id: string; timeMs: number; round: number }): JsonObject;
   edited(post: JsonObject, nowMs: number): JsonObject;
 }
 
@@ -38,9 +39,11 @@ export function createReplay(recorded: readonly JsonObject[], shape: ReplayShape
   return {
     publish(nowMs, lateMs = 0) {
       const template = recorded[count % recorded.length] ?? {};
-      const id = shape.id(nowMs - lateMs, count % 4096);
+      const timeMs = nowMs - lateMs;
+      const id = shape.id(timeMs, count % 4096);
+      const round = 1 + Math.floor(count / recorded.length);
       count += 1;
-      posts.push({ id, visibleAtMs: nowMs, body: shape.post(template, id, nowMs - lateMs), edited: false });
+      posts.push({ id, visibleAtMs: nowMs, body: shape.post(template, { id, timeMs, round }), edited: false });
       if (posts.length > KEEP) posts.shift();
       return id;
     },

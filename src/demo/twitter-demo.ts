@@ -13,9 +13,10 @@ export function createTwitterDemo(recording: Recording): TwitterDemo {
   const { data, includes } = recording.body as { data: readonly JsonObject[]; includes: JsonObject };
   const replay = createReplay(data, {
     id: (timeMs, n) => encodeSnowflake(TWITTER, { timeMs, generator: 1, sequence: n }),
-    post: (recorded, id, timeMs) => ({
+    post: (recorded, { id, timeMs, round }) => ({
       ...recorded,
       id,
+      text: round === 1 ? recorded.text : `${recorded.text} (Round ${round})`,
       edit_history_tweet_ids: [id],
       created_at: new Date(timeMs).toISOString(),
     }),

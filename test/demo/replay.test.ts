@@ -57,3 +57,11 @@ test('ULIDs of later times sort higher', () => {
   assert.ok(ulids(NOW, 5) < ulids(NOW + 1, 0));
   assert.equal(ulids(NOW, 5).length, 26);
 });
+
+test('a recording that is played again says so in its words', () => {
+  const { replay } = town();
+  const rounds = (readRecording('town').body as unknown[]).length + 1;
+  const ids = Array.from({ length: rounds }, (_, n) => replay.publish(NOW + n * 1000));
+  const [first, again] = [ids.at(0), ids.at(-1)].map((id) => replay.find(id ?? '')?.content);
+  assert.equal(again, `${first}<p>(Round 2)</p>`);
+});
