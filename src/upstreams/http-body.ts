@@ -10,7 +10,8 @@ export async function readBody(body: Readable, options: { encoding: string; maxB
   const { encoding, maxBytes, label } = options;
   if (encoding === '' || encoding === 'identity') return decode(await collect(body, maxBytes, label));
   if (encoding !== 'gzip' && encoding !== 'x-gzip') {
-    body.destroy();
+    // The body tells being destroyed as an error; one that nobody listens to would end the process.
+    body.on('error', () => {}).destroy();
     throw new UpstreamError('MALFORMED', `${label} answered in an encoding that was not asked for`);
   }
   const packed = await collect(body, maxBytes, label);

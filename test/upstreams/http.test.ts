@@ -157,6 +157,14 @@ test('a body that is not what its encoding says is MALFORMED', async (t) => {
   await assert.rejects(get('/br'), fails('MALFORMED', /encoding that was not asked for/));
 });
 
+test('a reply in another encoding leaves nothing behind that would end the process', async (t) => {
+  const { get } = await serve(t, (_, response) => response.writeHead(200, { 'content-encoding': 'br' }).end('x'));
+  // The first one's body tells its end while the second is asked for.
+  for (const path of ['/first', '/second']) {
+    await assert.rejects(get(path), fails('MALFORMED', /encoding that was not asked for/));
+  }
+});
+
 test('redirects are told, not followed', async (t) => {
   let other = 0;
   const { get } = await serve(t, (request, response) => {
