@@ -1,11 +1,17 @@
 import { readFileSync } from 'node:fs';
 import type { CommandArgs } from './commands/command.ts';
+import { untilSignal } from './commands/until-signal.ts';
 import { type CommandName, parseInvocation, USAGE } from './commands/usage.ts';
 import { ConfigError, SluiceError } from './errors.ts';
 
 /** Loaded only when asked for: `decode` needs no server. */
 const commands: Readonly<Record<CommandName, () => Promise<(args: CommandArgs) => Promise<number>>>> = {
-  serve: async () => (await import('./commands/serve.ts')).serve,
+  serve: async () => {
+    // Listened for first: to read the gateway's modules takes a while, in which a stop must not be missed.
+    const stopped = untilSignal();
+    const { serve } = await import('./commands/serve.ts');
+    return (args) => serve(args, stopped);
+  },
   check: async () => (await import('./commands/check.ts')).check,
   record: async () => (await import('./commands/record.ts')).record,
   decode: async () => (await import('./commands/decode.ts')).decode,

@@ -9,6 +9,7 @@ import { logTag } from './ids/tokens.ts';
 import { createBoundedCache } from './loaders/bounded-cache.ts';
 import { resolvers } from './resolvers/resolvers.ts';
 import { type CorsSetting, createCors } from './server/cors.ts';
+import { endWhenSent } from './server/end-when-sent.ts';
 import { createGraphiql, wantsPage } from './server/graphiql.ts';
 import { createErrorMask } from './server/graphql-errors.ts';
 import { useDocumentLimits } from './server/graphql-limits.ts';
@@ -49,6 +50,17 @@ const closing: Refusal = {
   headers: { connection: 'close', 'retry-after': '1' },
 };
 
+const notFound: Refusal = { status: 404, code: 'BAD_USER_INPUT', message: 'not found: the endpoint is /graphql' };
+
+const notAcceptable: Refusal = {
+  status: 406,
+  code: 'BAD_USER_INPUT',
+  message: 'accept must allow application/graphql-response+json or application/json',
+};
+
+/** How long a server that stops waits for the rest of a request's body. */
+const BODY_GRACE_MS = 1000;
+
 /** Builds the edge: yoga, the schema, the resolvers, and what stands before them. Does not listen. */
 export function createServer(deps: ServerDeps): GraphqlServer {
   const { settings, store, log } = deps;
@@ -65,6 +77,7 @@ export function createServer(deps: ServerDeps): GraphqlServer {
   const answerGraphiql = server.graphiql ? createGraphiql() : undefined;
   const loopbackOnly = auth.kind === 'none' && isLoopbackHost(server.host);
   const underWay = new Set<Promise<void>>();
+  const reading = new Map<IncomingMessage, ServerResponse>();
   let disposed = false;
 
   async function route(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -75,7 +88,7 @@ export function createServer(deps: ServerDeps): GraphqlServer {
     const foreign = loopbackOnly ? refuseForeignHost(request.headers.host) : undefined;
     if (foreign) return refuse(request, response, foreign);
     if (path === '/') return void response.writeHead(302, { location: '/graphql' }).end();
-    if (path !== '/graphql') return sendJson(response, 404, { error: 'not found: the endpoint is /graphql' });
+    if (path !== '/graphql') return refuse(request, response, notFound);
     if (answerCors(request, response)) return;
     if (answerGraphiql && wantsPage(request)) return answerGraphiql(request, response);
     if (disposed) return refuse(request, response, closing);
@@ -85,8 +98,10 @@ export function createServer(deps: ServerDeps): GraphqlServer {
   async function answerGraphql(request: IncomingMessage, response: ServerResponse, url: string): Promise<void> {
     const viewer = viewerOrRefusal(readViewer, request);
     if ('status' in viewer) return refuse(request, response, viewer);
+    reading.set(request, response);
     const body = request.method === 'POST' ? await readBody(request) : null;
-    if (body === undefined) return;
+    reading.delete(request);
+    if (body === undefined || response.writableEnded) return;
     if (body !== null && typeof body === 'object') return refuse(request, response, body);
     const { method = 'GET', headers } = request;
     const asked = new yoga.fetchAPI.Request(`http://sluice${url}`, {
@@ -94,7 +109,9 @@ export function createServer(deps: ServerDeps): GraphqlServer {
       headers: { 'content-type': headers['content-type'] ?? '', accept: headers.accept ?? '*/*' },
       ...(body !== null && { body }),
     });
-    await send(await yoga.fetch(asked, createContext(contextDeps, viewer)), response);
+    const answer = await yoga.fetch(asked, createContext(contextDeps, viewer));
+    if (answer.status === notAcceptable.status) return refuse(request, response, notAcceptable);
+    await send(answer, response);
   }
 
   async function sendReadiness(response: ServerResponse): Promise<void> {
@@ -125,7 +142,14 @@ export function createServer(deps: ServerDeps): GraphqlServer {
     },
     async dispose() {
       disposed = true;
+      const grace = setTimeout(() => {
+        for (const [request, response] of reading) {
+          response.once('close', () => request.destroy());
+          refuse(request, response, closing);
+        }
+      }, BODY_GRACE_MS);
       while (underWay.size > 0) await Promise.all(underWay);
+      clearTimeout(grace);
       await yoga.dispose();
     },
   };
@@ -165,8 +189,8 @@ function viewerOrRefusal(readViewer: (request: IncomingMessage) => Viewer, reque
 async function send(answer: Response, response: ServerResponse): Promise<void> {
   response.writeHead(answer.status, Object.fromEntries(answer.headers));
   if (answer.headers.get('content-type')?.includes('json') || answer.body === null) {
-    response.end(await answer.text());
-    return;
+    const text = await answer.text();
+    return text === '' ? void response.end() : endWhenSent(response, text);
   }
   // Streams of events end with their client.
   await pipeline(Readable.from(answer.body), response).catch(() => undefined);

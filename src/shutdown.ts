@@ -1,4 +1,5 @@
 import type { Server } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import type { ForYou } from './feed/for-you.ts';
 import type { GraphqlServer } from './server.ts';
 import type { Store } from './stores/store.ts';
@@ -6,6 +7,9 @@ import type { Pollers } from './timeline/pollers.ts';
 
 /** Connections that fall idle after the server has stopped listening are looked for this often, in ms. */
 const IDLE_CHECK_MS = 20;
+
+/** Twice as many as the connections that Node lets wait. */
+const MAX_TURNS = 1024;
 
 /**
  * Stops a gateway: no new connections, requests under way are answered, generations and polls end or are dropped whole,
@@ -23,11 +27,7 @@ export async function closeGracefully(gateway: {
 }): Promise<number> {
   const { httpServer, server, pollers, forYou, store, deadlineMs, log } = gateway;
   const steps: readonly (readonly [name: string, boundMs: number, run: () => Promise<unknown>])[] = [
-    [
-      'answering the requests under way',
-      deadlineMs / 2,
-      () => Promise.all([closeServer(httpServer), server.dispose()]),
-    ],
+    ['answering the requests under way', deadlineMs / 2, () => answerAll(httpServer, server)],
     ['finishing feeds', deadlineMs / 6, () => forYou.drain()],
     ['stopping the sources', deadlineMs / 6, () => pollers.stop()],
     ['closing the store', deadlineMs / 6, () => store.close()],
@@ -41,6 +41,29 @@ export async function closeGracefully(gateway: {
   }
   httpServer.closeAllConnections();
   return code;
+}
+
+async function answerAll(httpServer: Server, server: Pick<GraphqlServer, 'dispose'>): Promise<void> {
+  await takeIn(httpServer);
+  const closed = closeServer(httpServer);
+  await server.dispose();
+  // The connections that are left have not sent a whole request: there is nothing to answer.
+  httpServer.closeAllConnections();
+  await closed;
+}
+
+/** What has reached this machine is under way, too: a turn of the loop accepts one connection, two more read its request. */
+async function takeIn(httpServer: Server): Promise<void> {
+  let quietTurns = 0;
+  const accepted = () => {
+    quietTurns = 0;
+  };
+  httpServer.on('connection', accepted);
+  for (let turn = 0; turn < MAX_TURNS && quietTurns < 3; turn += 1) {
+    await setImmediate();
+    quietTurns += 1;
+  }
+  httpServer.off('connection', accepted);
 }
 
 function closeServer(httpServer: Server): Promise<void> {

@@ -269,6 +269,10 @@ describe('the first problem', () => {
       beside({ auth: { kind: 'header', name: 'x', trustedPeers: ['10.0.0.0/33'] } }),
     ],
     [
+      'auth.trustedPeers.0: required an IP address or a CIDR range such as 10.0.0.0/8, got "::ffff:10.0.0.0/104"',
+      beside({ auth: { kind: 'header', name: 'x', trustedPeers: ['::ffff:10.0.0.0/104'] } }),
+    ],
+    [
       'tokens.keys.0: required a key of 32 to 1024 characters, such as openssl rand -base64 32 gives, got a secret of 31 characters',
       beside({ tokens: { keys: ['k'.repeat(31)] } }),
     ],

@@ -34,8 +34,15 @@ test('/ leads to the endpoint, and any other path is not found', async () => {
   const root = await fetch(`${edge.url}/`, { redirect: 'manual' });
   assert.deepEqual([root.status, root.headers.get('location')], [302, '/graphql']);
   for (const path of ['/graphql/', '/graphqlx', '/x/graphql', '/graphiql', '/%67raphql']) {
-    assert.equal((await fetch(`${edge.url}${path}`, { method: 'POST', headers: json, body })).status, 404, path);
+    const response = await fetch(`${edge.url}${path}`, { method: 'POST', headers: json, body });
+    assert.deepEqual([response.status, codeIn(await response.json())], [404, 'BAD_USER_INPUT'], path);
   }
+});
+
+test('a client that accepts neither form of answer is told which there are', async () => {
+  const headers = { ...json, accept: 'image/png' };
+  const response = await fetch(`${edge.url}/graphql`, { method: 'POST', headers, body });
+  assert.deepEqual([response.status, codeIn(await response.json())], [406, 'BAD_USER_INPUT']);
 });
 
 test('a query by GET is answered, a mutation by GET is not', async () => {

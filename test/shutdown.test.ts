@@ -49,6 +49,55 @@ test('a request on an open connection is refused while stopping', async () => {
   await edge.close();
 });
 
+test('a request that has reached the machine is answered, though nobody has read it yet', async () => {
+  const edge = await openEdge();
+  const socket = await send(edge.url, `/graphql?query=${encodeURIComponent('{viewer{userId}}')}`);
+  const [code, [reply]] = await Promise.all([
+    closeGracefully({ ...partsOf(edge, []), deadlineMs: 10_000 }),
+    once(socket, 'data'),
+  ]);
+  assert.match(String(reply), /^HTTP\/1.1 200 OK/);
+  assert.equal(code, 0);
+});
+
+test('an answer that a slow client has yet to read is sent whole', async () => {
+  const edge = await openEdge();
+  const socket = await send(edge.url, '/graphql', 'accept: text/html\r\n');
+  await once(socket, 'readable');
+  const closed = closeGracefully({ ...partsOf(edge, []), deadlineMs: 10_000 });
+  await refused(edge.url);
+  let reply = '';
+  for await (const chunk of socket.setEncoding('latin1')) reply += chunk;
+  const [head = '', body = ''] = reply.split(/\r\n\r\n(.*)/s);
+  assert.equal(body.length, Number(/content-length: (\d+)/.exec(head)?.[1]));
+  assert.equal(await closed, 0);
+});
+
+test('half a request holds nothing up', async () => {
+  const edge = await openEdge();
+  const socket = connect(Number(new URL(edge.url).port), '127.0.0.1');
+  const accepted = once(edge.httpServer, 'connection');
+  socket.write('GET /graphql HT');
+  await accepted;
+  assert.equal(await closeGracefully({ ...partsOf(edge, []), deadlineMs: 2000 }), 0);
+});
+
+test('a body that does not come within a second is refused', async (t) => {
+  const edge = await openEdge();
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const socket = connect(Number(new URL(edge.url).port), '127.0.0.1');
+  const asked = once(edge.httpServer, 'request');
+  socket.write('POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{');
+  await asked;
+  const disposed = edge.server.dispose();
+  t.mock.timers.tick(1000);
+  const [reply] = await once(socket, 'data');
+  assert.match(String(reply), /^HTTP\/1.1 503 .*"code":"UNAVAILABLE"/s);
+  await disposed;
+  t.mock.timers.reset();
+  await edge.close();
+});
+
 test('what does not end is cut off at the deadline, and the store is closed all the same', async () => {
   const { asked, edge } = await edgeWithSlowTimeline();
   const cut = assert.rejects(edge.ask('{ timeline { hasNewer } }'));
@@ -102,16 +151,22 @@ function partsOf(edge: Awaited<ReturnType<typeof openEdge>>, order: string[]) {
   };
 }
 
-async function send(url: string, path: string): Promise<Socket> {
+async function send(url: string, path: string, headers = ''): Promise<Socket> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   await once(socket, 'connect');
-  socket.write(`GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`);
+  socket.write(`GET ${path} HTTP/1.1\r\nhost: localhost\r\n${headers}\r\n`);
   return socket;
 }
 
+/** Resolves once no new connection is taken. Those that were taken before are closed, for they ask for nothing. */
 async function refused(url: string): Promise<void> {
-  const { port } = new URL(url);
-  const socket = connect(Number(port), '127.0.0.1');
-  const [error] = await once(socket, 'error');
-  assert.equal(error.code, 'ECONNREFUSED');
+  const port = Number(new URL(url).port);
+  let code: string | undefined;
+  while (code !== 'ECONNREFUSED') {
+    const { promise, resolve } = Promise.withResolvers<string | undefined>();
+    connect(port, '127.0.0.1')
+      .once('error', (error: NodeJS.ErrnoException) => resolve(error.code))
+      .once('close', () => resolve(undefined));
+    code = await promise;
+  }
 }

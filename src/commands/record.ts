@@ -1,5 +1,5 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { systemClock } from '../clock.ts';
 import { loadSettings } from '../config.ts';
 import { ConfigError } from '../errors.ts';
@@ -23,7 +23,7 @@ export async function record({ flags, env, cwd, version, stdout }: CommandArgs):
       replies.push({ name: recordingName(request.url), text: formatRecording(request, reply) });
     },
   });
-  const save = createSaver(join(cwd, flags.out ?? ''), replies, stdout);
+  const save = createSaver(resolve(cwd, flags.out ?? ''), replies, stdout);
   try {
     const source = buildSources(settings, { http, clock: systemClock }).find((candidate) => candidate.key === key);
     if (source === undefined) {
@@ -42,18 +42,34 @@ export async function record({ flags, env, cwd, version, stdout }: CommandArgs):
   }
 }
 
-/** Gives what writes down and forgets the replies so far, numbered on from what the folder holds. Never overwrites. */
+/**
+ * Gives what writes down and forgets the replies so far, numbered on from what the folder holds. Never overwrites.
+ * @throws ConfigError, as does what it gives, when the folder cannot be written to
+ */
 function createSaver(dir: string, replies: { name: string; text: string }[], stdout: (line: string) => void) {
-  mkdirSync(dir, { recursive: true });
-  let number = Math.max(0, ...readdirSync(dir).map((name) => Number(/^(\d+)-/.exec(name)?.[1] ?? 0)));
+  tryOut(dir, () => mkdirSync(dir, { recursive: true }));
+  let number = Math.max(0, ...tryOut(dir, () => readdirSync(dir)).map(numberOf));
   return () => {
     for (const { name, text } of replies.splice(0)) {
       number += 1;
       const file = join(dir, `${String(number).padStart(3, '0')}-${name}.json`);
-      writeFileSync(file, text, { flag: 'wx' });
+      tryOut(dir, () => writeFileSync(file, text, { flag: 'wx' }));
       stdout(`saved ${file}`);
     }
   };
+}
+
+function numberOf(fileName: string): number {
+  return Number(/^(\d{1,9})-/.exec(fileName)?.[1] ?? 0);
+}
+
+function tryOut<T>(dir: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new ConfigError(`--out: required a folder that can be written to, got ${dir} (${code})`);
+  }
 }
 
 /** What a reply is about, for its file's name: `api-v1-timelines-home`. */

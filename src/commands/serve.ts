@@ -10,9 +10,15 @@ import type { CommandArgs } from './command.ts';
 
 const SHUTDOWN_DEADLINE_MS = 10_000;
 
-/** Runs the gateway until SIGTERM or SIGINT; without a settings file, the demo. Gives the exit code. */
-export async function serve({ flags, env, cwd, stdout, version }: CommandArgs): Promise<number> {
-  const stopped = untilSignal();
+/** What was cut off, such as a request to a recommender, may keep the process alive for so much longer. */
+const LINGER_MS = 200;
+
+/** Runs the gateway until `stopped` gives the signal's name; without a settings file, the demo. Gives the exit code. */
+export async function serve(args: CommandArgs, stopped: Promise<string>): Promise<number> {
+  const { flags, env, cwd, stdout, version } = args;
+  let isUp = false;
+  // Nothing is under way yet, and a settings file that waits for something must not hold up the stop.
+  void stopped.then(() => isUp || process.exit(0));
   const loaded = await loadSettings({ file: flags.config, cwd, env });
   const demo = loaded ? undefined : await demoUnlessProduction(cwd, env);
   const settings = loaded?.settings ?? checkSettings(demo?.config, env);
@@ -28,6 +34,7 @@ export async function serve({ flags, env, cwd, stdout, version }: CommandArgs): 
     throw error;
   }
   gateway.start();
+  isUp = true;
 
   for (const warning of settingsWarnings(settings)) stdout(`warning: ${warning}`);
   for (const line of greeting(urlOf(httpServer, settings), settings, loaded?.file)) stdout(line);
@@ -42,13 +49,8 @@ export async function serve({ flags, env, cwd, stdout, version }: CommandArgs): 
   await demo?.close();
   const code = await closeGracefully({ ...gateway, httpServer, deadlineMs: SHUTDOWN_DEADLINE_MS, log });
   await gateway.close();
+  setTimeout(() => process.exit(code), LINGER_MS).unref();
   return code;
-}
-
-function untilSignal(): Promise<string> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => resolve(signal));
-  });
 }
 
 async function demoUnlessProduction(cwd: string, env: CommandArgs['env']): Promise<Demo> {
@@ -63,15 +65,14 @@ function requireLoopback(settings: Settings): void {
   }
 }
 
+/** @throws ConfigError, with what the system said, when it cannot */
 async function listen(server: Server, { port, host }: Settings['server']): Promise<void> {
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EADDRINUSE') return reject(error);
-      reject(
-        new ConfigError(
-          `port ${port} is taken: stop what listens there, or choose another: PORT=${port + 1} npm start`,
-        ),
-      );
+    server.once('error', ({ code }: NodeJS.ErrnoException) => {
+      const other = port < 65_535 ? port + 1 : port - 1;
+      const taken = `port ${port} is taken: stop what listens there, or choose another: PORT=${other} npm start`;
+      const refused = `cannot listen on port ${port} of ${host} (${code}): required a port that this user may take, and an address of this machine`;
+      reject(new ConfigError(code === 'EADDRINUSE' ? taken : refused));
     });
     server.listen(port, host, resolve);
   });

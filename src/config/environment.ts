@@ -30,7 +30,7 @@ export function substitute(raw: unknown, env: Environment): Substituted {
     if (Array.isArray(value)) return value.map((item, index) => walk(item, [...path, String(index)]));
     if (!isPlainObject(value)) return value;
     return Object.fromEntries(
-      Object.entries(value).map(([key, item]) => {
+      entriesOf(value, path).map(([key, item]) => {
         // A record skips this key in silence, and a typo must not be skipped.
         if (key === '__proto__') throw new ConfigError(`${pathLabel([...path, key])}: unknown key`);
         return [key, walk(item, [...path, key])];
@@ -64,6 +64,15 @@ export function listenOverrides(env: Environment): { port?: number; host?: strin
     throw new ConfigError(`HOST: required a host name or an IP address, got ${valueLabel(HOST)}`);
   }
   return { ...(PORT === undefined ? {} : { port: Number(PORT) }), ...(HOST === undefined ? {} : { host: HOST }) };
+}
+
+/** Settings in code may hold getters: what these throw is shown with the line it stands on, which may be a secret's. */
+function entriesOf(value: Record<string, unknown>, path: readonly string[]): [string, unknown][] {
+  try {
+    return Object.entries(value);
+  } catch {
+    throw new ConfigError(`${pathLabel(path)}: it threw when it was read`);
+  }
 }
 
 function isPlainObject(value: unknown): value is Record<string, unknown> {

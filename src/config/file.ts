@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { lstatSync, readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { basename, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -15,13 +15,22 @@ const NAMES = ['sluice.config.ts', 'sluice.config.js', 'sluice.config.json'];
 export function findSettingsFile(cwd: string, named: string | undefined): string | undefined {
   if (named !== undefined) {
     const file = resolve(cwd, named);
-    if (!existsSync(file)) throw new ConfigError(`${named}: no such settings file`);
+    if (!isThere(file)) throw new ConfigError(`${named}: no such settings file`);
     return file;
   }
-  const [found, ...more] = NAMES.filter((name) => existsSync(resolve(cwd, name)));
+  const [found, ...more] = NAMES.filter((name) => isThere(resolve(cwd, name)));
   if (more.length > 0)
     throw new ConfigError(`required one settings file in ${cwd}, got ${[found, ...more].join(', ')}`);
   return found === undefined ? undefined : resolve(cwd, found);
+}
+
+/** A link that leads nowhere is there, too: it must not be taken for no settings, and the demo be started. */
+function isThere(file: string): boolean {
+  try {
+    return Boolean(lstatSync(file));
+  } catch {
+    return false;
+  }
 }
 
 /** What the file holds, not yet checked. @throws ConfigError with the file's name and, where it is known, the line. */
@@ -55,12 +64,17 @@ async function readModule(file: string): Promise<unknown> {
     resolve: (specifier, context, next) =>
       specifier === 'sluice/config' ? { url: ours, shortCircuit: true } : next(specifier, context),
   });
+  const { promise: neverEnds, reject } = Promise.withResolvers<never>();
+  const giveUp = () => reject(new ConfigError(`${basename(file)}: it never ends: it awaits what cannot come`));
+  // Node would end without a word, as if all had been well.
+  process.once('beforeExit', giveUp);
   let loaded: { default?: unknown };
   try {
-    loaded = await import(pathToFileURL(file).href);
+    loaded = await Promise.race([import(pathToFileURL(file).href), neverEnds]);
   } catch (error) {
     throw error instanceof ConfigError ? error : new ConfigError(`${basename(file)}: ${whatWasThrown(error, file)}`);
   } finally {
+    process.off('beforeExit', giveUp);
     hooks.deregister();
   }
   if (loaded.default === undefined) {
@@ -78,6 +92,6 @@ function exportsOf(loaded: object): string {
 function whatWasThrown(error: unknown, file: string): string {
   if (!(error instanceof Error)) return 'it threw something that is no Error';
   const line = new RegExp(`${RegExp.escape(basename(file))}:(\\d+)`).exec(error.stack ?? '')?.[1];
-  const [first = ''] = error.message.split('\n');
+  const [first = ''] = String(error.message).split('\n');
   return `${error.name}${line === undefined ? '' : ` at line ${line}`}: ${first.slice(0, 300)}`;
 }

@@ -61,6 +61,8 @@ export const origin = z
 export const peer = text('required an IP address or a CIDR range such as 10.0.0.0/8', (value) => {
   const [, address = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(value) ?? [];
   const version = isIP(address);
+  // Of `::ffff:10.0.0.0/104` nobody can tell at sight what it holds: IPv4 is written as IPv4.
+  if (bits !== undefined && /^::ffff:\d+\./i.test(address)) return false;
   return version !== 0 && Number(bits ?? 0) <= (version === 4 ? 32 : 128);
 });
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import { endWhenSent } from './end-when-sent.ts';
 import { exampleTabs } from './graphiql-tabs.ts';
 
 type Encoding = 'br' | 'gzip' | 'identity';
@@ -61,7 +62,7 @@ export function createGraphiql(): (request: IncomingMessage, response: ServerRes
       'x-content-type-options': 'nosniff',
       ...(encoding !== 'identity' && { 'content-encoding': encoding }),
     });
-    response.end(body);
+    await endWhenSent(response, body);
   };
 }
 

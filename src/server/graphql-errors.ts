@@ -55,7 +55,8 @@ function extensionsOf(error: SluiceError, clock: Clock): Record<string, unknown>
 function clientMistake(error: GraphQLError, cause: unknown): Record<string, unknown> | undefined {
   const variable = /^Variable "\$(\w+)"/.exec(error.message)?.[1];
   if (variable !== undefined && error.path === undefined) return badInput(error, argumentOf(error, variable));
-  const argument = /^Argument "(?:\w+\.)?(\w+)/.exec(error.message)?.[1];
+  // `"limit"` of a field, `"@include(if:)"` of a directive.
+  const argument = /^Argument "(?:@\w+\()?(\w+)/.exec(error.message)?.[1];
   if (argument !== undefined && cause instanceof GraphQLError) return badInput(error, argument);
   const { code } = error.extensions;
   if (error.path !== undefined || typeof code !== 'string' || !(cause instanceof GraphQLError)) return undefined;

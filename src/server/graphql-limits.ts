@@ -25,13 +25,24 @@ export const documentLimits = {
 export function useDocumentLimits(): Plugin {
   return {
     onParse({ setParseFn }) {
-      setParseFn((source: string, options?: object) => parse(source, { ...options, maxTokens: documentLimits.tokens }));
+      setParseFn((source: string, options?: object) =>
+        parseShallow(source, { ...options, maxTokens: documentLimits.tokens }),
+      );
     },
     onValidate({ params, setResult }) {
       const errors = exceededLimits(params.documentAST);
       if (errors.length > 0) setResult(errors);
     },
   };
+}
+
+/** The parser calls itself for each list in a list: the few thousand that the tokens allow may be too many for the stack. */
+function parseShallow(source: string, options: object): DocumentNode {
+  try {
+    return parse(source, options);
+  } catch (error) {
+    throw error instanceof RangeError ? new GraphQLError('Syntax Error: nested too deeply.') : error;
+  }
 }
 
 /** One error for each limit that an operation of the document exceeds. Ends on any document, cyclic fragments included. */

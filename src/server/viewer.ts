@@ -13,7 +13,7 @@ const MAX_USER_ID_LENGTH = 256;
 
 /**
  * Gives the function that tells a request's viewer. Without a header, or with one from a peer that is not trusted,
- * nobody is signed in. It throws UnauthenticatedError for a trusted header that is empty, repeated or too long.
+ * nobody is signed in. It throws UnauthenticatedError for a trusted header that is empty, repeated, too long or not UTF-8.
  */
 export function createViewerReader(auth: AuthSetting): (request: IncomingMessage) => Viewer {
   if (auth.kind === 'none') return () => ({ userId: auth.userId });
@@ -22,12 +22,23 @@ export function createViewerReader(auth: AuthSetting): (request: IncomingMessage
   return (request) => {
     const values = request.headersDistinct[name];
     if (values === undefined || !isTrusted(trusted, request.socket.remoteAddress)) return {};
-    const [userId] = values;
-    if (values.length === 1 && userId && userId.length <= MAX_USER_ID_LENGTH) return { userId };
+    const userIds = values.map(readUtf8);
+    const [userId] = userIds;
+    if (userIds.length === 1 && userId && userId.length <= MAX_USER_ID_LENGTH) return { userId };
+    const got = userIds.map((one) => one?.length ?? 'no UTF-8').join(' and ');
     throw new UnauthenticatedError(
-      `${name} must come once and hold 1 to ${MAX_USER_ID_LENGTH} characters, got ${values.map(({ length }) => length).join(' and ')}`,
+      `${name} must come once and hold 1 to ${MAX_USER_ID_LENGTH} characters of UTF-8, got ${got}`,
     );
   };
+}
+
+/** Node gives a header's bytes as Latin-1, in which `Zoë` would be another user than the one of the settings. */
+function readUtf8(header: string): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(header, 'latin1'));
+  } catch {
+    return undefined;
+  }
 }
 
 function blockListOf(peers: readonly string[]): BlockList {

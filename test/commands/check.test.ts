@@ -16,6 +16,13 @@ const town = () => ({ kind: 'mastodon', url: server.url, timeline: { type: 'publ
 const home = (token: string) => ({ ...town(), timeline: { type: 'home' }, token, audience: ['ann', 'bob'] });
 
 describe('sluice check', () => {
+  it('refuses a settings file that never ends, instead of ending without a word', async () => {
+    const cwd = folder({ 'sluice.config.js': 'await new Promise(() => {});' });
+    const { code, stderr } = await runSluice(['check'], { cwd });
+    assert.equal(stderr, 'sluice: sluice.config.js: it never ends: it awaits what cannot come\n');
+    assert.equal(code, 2);
+  });
+
   it('says what each source came to, without asking it, and warns', async () => {
     const cwd = folder({
       'sluice.config.json': settings(

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { folder, runSluice } from './run-sluice.ts';
@@ -62,6 +62,18 @@ describe('sluice record', () => {
     assert.match(stderr, /^sluice: GET http:.* answered 401.*\n$/);
     const refused = readdirSync(join(cwd, 'r')).find((name) => name.includes('timelines-home')) ?? '';
     assert.equal(JSON.parse(read(join(cwd, 'r'), refused)).status, 401);
+  });
+
+  it('takes a folder by its whole path, and says when it is none', async () => {
+    const cwd = withHome();
+    const out = join(folder({}), 'replies');
+    assert.equal((await runSluice(['record', '--source', 'home', '--out', out], { cwd })).code, 0);
+    assert.equal(readdirSync(out)[0], '001-api-v2-instance.json');
+
+    writeFileSync(join(cwd, 'file'), '');
+    const { code, stderr } = await runSluice(['record', '--source', 'home', '--out', 'file'], { cwd });
+    assert.equal(code, 2);
+    assert.match(stderr, /^sluice: --out: required a folder that can be written to, got .*file \(EEXIST\)\n$/);
   });
 
   it('names the sources that there are', async () => {

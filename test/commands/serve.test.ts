@@ -86,6 +86,68 @@ describe('a gateway with a settings file and a sqlite file', () => {
   });
 });
 
+describe('a gateway that is stopped', () => {
+  const silent = createServer();
+  before(async () => {
+    await once(silent.listen(0, '127.0.0.1'), 'listening');
+    const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const sources = { town: { kind: 'mastodon', url, timeline: { type: 'public' } } };
+    const forYou = { recommender: { kind: 'http', url, timeoutMs: 60_000 } };
+    writeFileSync(join(directory, 'silent.json'), JSON.stringify({ sources, forYou, store: 'sqlite::memory:' }));
+  });
+  after(() => {
+    silent.closeAllConnections();
+    silent.close();
+  });
+
+  test('answers what it was asked, however often it is told to stop', async (t) => {
+    const { child, url } = await startServing({ PORT: '0' }, t.signal, ['--config', 'silent.json']);
+    const answered = ask(url, '{ timeline { problems { code } } }');
+    await once(silent, 'request');
+    assert.ok(child.stdout);
+    const lines = createInterface({ input: child.stdout });
+    child.kill('SIGTERM');
+    for await (const line of lines) if (line.endsWith('SIGTERM: stopping')) break;
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGINT'] as const) child.kill(signal);
+    assert.equal((await answered).errors, undefined);
+    assert.deepEqual(await once(child, 'exit'), [0, null]);
+  });
+
+  test('ends within 10 s though its recommender never answers', async (t) => {
+    const { child, url } = await startServing({ PORT: '0' }, t.signal, ['--config', 'silent.json']);
+    const cutOff = assert.rejects(ask(url, '{ forYou { state } }'));
+    await new Promise<void>((resolve) => {
+      silent.on('request', ({ method }) => method === 'POST' && resolve());
+    });
+    const startedMs = performance.now();
+    child.kill('SIGTERM');
+    assert.deepEqual(await once(child, 'exit'), [1, null]);
+    assert.ok(performance.now() - startedMs < 10_000);
+    await cutOff;
+  });
+
+  test('ends at once while its settings file still waits for something', async () => {
+    writeFileSync(
+      join(directory, 'waiting.js'),
+      'console.log("Try "); await new Promise((r) => setTimeout(r, 60_000));',
+    );
+    const child = spawnSluice({}, ['--config', 'waiting.js']);
+    assert.ok(child.stdout);
+    await once(child.stdout, 'data');
+    child.kill('SIGTERM');
+    assert.deepEqual(await once(child, 'exit'), [0, null]);
+  });
+});
+
+test('an address that is not of this machine ends with exit code 2', async () => {
+  const sources = { town: { kind: 'mastodon', url: 'https://town.example', timeline: { type: 'public' } } };
+  const config = { sources, store: 'sqlite::memory:', server: { host: '192.0.2.1' } };
+  writeFileSync(join(directory, 'far.json'), JSON.stringify(config));
+  const { code, stderr } = await run({ SLUICE_CONFIG: 'far.json' });
+  assert.equal(code, 2);
+  assert.match(stderr, /^sluice: cannot listen on port 4000 of 192\.0\.2\.1 \(EADDRNOTAVAIL\)/);
+});
+
 test('a port that is taken ends with exit code 2 and names the fix', async () => {
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');

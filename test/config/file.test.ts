@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -129,5 +129,21 @@ describe('the settings file', () => {
       await problemIn({ 'd.js': 'throw "text";' }, { file: 'd.js' }),
       'd.js: it threw something that is no Error',
     );
+    assert.equal(
+      await problemIn({ 'e.js': 'const error = new Error();\nerror.message = 5;\nthrow error;' }, { file: 'e.js' }),
+      'e.js: Error at line 1: 5',
+    );
+  });
+
+  it('that throws when it is read is told without its lines', async () => {
+    const text = 'export default { sources: { get town() { throw new Error("hunter2"); } } };';
+    assert.equal(await problemIn({ 'sluice.config.js': text }), 'sources: it threw when it was read');
+  });
+
+  it('that is a link to nowhere is not taken for none', async () => {
+    const cwd = folder({});
+    symlinkSync(join(cwd, 'nowhere.json'), join(cwd, 'sluice.config.json'));
+    const missing = new ConfigError('sluice.config.json: cannot be read (ENOENT)');
+    await assert.rejects(loadSettings({ cwd, env: {} }), missing);
   });
 });

@@ -105,6 +105,9 @@ test('what GraphQL refuses has a code, and the argument when it is known', async
   }
   assert.deepEqual(await ask('query ($id: ID!) { posts(ids: ["1@a", $id]) { id } }', {}), ['BAD_USER_INPUT ids']);
   assert.deepEqual(await ask('query ($id: ID = "x") { node(id: $id) { id } }', { id: null }), ['BAD_USER_INPUT id']);
+  for (const field of ['viewer @include(if: $on) { id }', 'viewer { id @skip(if: $on) }']) {
+    assert.deepEqual(await ask(`query ($on: Boolean = true) { ${field} }`, { on: null }), ['BAD_USER_INPUT if']);
+  }
   assert.deepEqual(await ask('query ($unused: Int!) { viewer { id } }', { unused: 1 }), ['GRAPHQL_VALIDATION_FAILED']);
 });
 
@@ -112,6 +115,8 @@ test('documents over the limits are refused before they cost anything', async (t
   const edge = await edgeOf(t, {});
   const tokens = `{ ${'viewer { id } '.repeat(1300)} }`;
   assert.deepEqual(codesOf(await edge.ask(tokens)), ['GRAPHQL_PARSE_FAILED']);
+  const nested = `{ timeline(sources: ${'['.repeat(2490)}${']'.repeat(2490)}) { since } }`;
+  assert.deepEqual(codesOf(await edge.ask(nested)), ['GRAPHQL_PARSE_FAILED']);
   const fields = Array.from({ length: 1000 }, (_, n) => `f${n}: id`).join(' ');
   const answer = await edge.ask(`{ viewer { ${fields} } }`);
   assert.deepEqual(codesOf(answer), ['GRAPHQL_VALIDATION_FAILED']);

@@ -40,6 +40,17 @@ test('an empty, repeated or overlong header of a trusted peer is refused', () =>
   }
 });
 
+test('a header is UTF-8, whatever else it holds is refused', () => {
+  const latin1 = (...bytes: number[]) => Buffer.from(bytes).toString('latin1');
+  const read = (value: string) => byHeader(requestFrom('127.0.0.1', { 'x-user-id': [value] })).userId;
+  assert.equal(read(Buffer.from('Зоя').toString('latin1')), 'Зоя');
+  assert.equal(read(Buffer.from('я'.repeat(256)).toString('latin1')), 'я'.repeat(256));
+  assert.equal(read(Buffer.from('\ufeffann').toString('latin1')), '\ufeffann');
+  for (const value of [latin1(0xe9), latin1(0xc0, 0xaf), latin1(0xed, 0xa0, 0x80)]) {
+    assert.throws(() => read(value), UnauthenticatedError);
+  }
+});
+
 function requestFrom(remoteAddress: string | undefined, headersDistinct: Record<string, string[]>): IncomingMessage {
   return { socket: { remoteAddress }, headersDistinct } as unknown as IncomingMessage;
 }
