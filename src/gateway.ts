@@ -12,7 +12,7 @@ import type { Source } from './source.ts';
 import { buildSources } from './sources.ts';
 import { openStore } from './stores/registry.ts';
 import type { Store } from './stores/store.ts';
-import { createPollers, type Pollers } from './timeline/pollers.ts';
+import { createPollers } from './timeline/pollers.ts';
 import { createTimelineReader } from './timeline/read.ts';
 import { createHttpClient } from './upstreams/http.ts';
 
@@ -22,10 +22,11 @@ export interface Gateway {
   readonly server: GraphqlServer;
   readonly sources: readonly Source[];
   readonly store: Store;
-  readonly pollers: Pollers;
   readonly forYou: ForYou;
   /** Starts the sources' loops and the sweeping of what expired. */
   start(): void;
+  /** Ends the loops and the sweeping: after it, nothing but requests uses the store. */
+  stop(): Promise<void>;
   /** What is left to close after `closeGracefully`: the connections to upstreams. */
   close(): Promise<void>;
 }
@@ -85,22 +86,23 @@ export async function createGateway(deps: {
 
   let started = false;
   const stopped = new AbortController();
+  let sweeping: Promise<void> | undefined;
   return {
     handler: server.handler,
     server,
     sources,
     store,
-    pollers,
     forYou,
     start() {
       pollers.start();
       started = true;
-      void sweepNowAndThen(store, clock, stopped.signal, log);
+      sweeping = sweepNowAndThen(store, clock, stopped.signal, log);
     },
-    async close() {
+    async stop() {
       stopped.abort();
-      await http.close();
+      await Promise.all([pollers.stop(), sweeping]);
     },
+    close: () => http.close(),
   };
 }
 

@@ -293,7 +293,7 @@ describe('the first problem', () => {
       beside({ forYou: { recommender: { ...webhook, headers: { 'a b': 'x' } } } }),
     ],
     ['timeline.keepHours: required a whole number 1 to 87600, got 0', beside({ timeline: { keepHours: 0 } })],
-    ['polling.maxWaitMs: required a whole number 0 to 30000, got -1', beside({ polling: { maxWaitMs: -1 } })],
+    ['polling.maxWaitMs: required a whole number 0 to 4000, got -1', beside({ polling: { maxWaitMs: -1 } })],
   ];
   for (const [message, raw] of cases) it(`is told as "${message}"`, () => assert.equal(problemOf(raw), message));
 

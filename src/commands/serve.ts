@@ -1,6 +1,7 @@
 import { createServer as createHttpServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { systemClock } from '../clock.ts';
+import { isLoopback } from '../config/rules.ts';
 import { checkSettings, loadSettings, type Settings, settingsWarnings } from '../config.ts';
 import { type Demo, startDemo } from '../demo/demo.ts';
 import { ConfigError } from '../errors.ts';
@@ -46,9 +47,11 @@ export async function serve(args: CommandArgs, stopped: Promise<string>): Promis
   });
 
   log(`${await stopped}: stopping`);
-  await demo?.close();
-  const code = await closeGracefully({ ...gateway, httpServer, deadlineMs: SHUTDOWN_DEADLINE_MS, log });
-  await gateway.close();
+  const { server, forYou, store } = gateway;
+  const parts = { httpServer, server, forYou, store, pollers: gateway };
+  const code = await closeGracefully({ ...parts, deadlineMs: SHUTDOWN_DEADLINE_MS, log });
+  // After the sources, which would tell that their servers fail.
+  await Promise.all([gateway.close(), demo?.close()]);
   setTimeout(() => process.exit(code), LINGER_MS).unref();
   return code;
 }
@@ -60,7 +63,7 @@ async function demoUnlessProduction(cwd: string, env: CommandArgs['env']): Promi
 
 function requireLoopback(settings: Settings): void {
   const { host } = settings.server;
-  if (!/^(localhost|127\.\d+\.\d+\.\d+|::1)$/.test(host)) {
+  if (!isLoopback(host)) {
     throw new ConfigError(`HOST: the demo listens on loopback hosts alone, got "${host}"; write a sluice.config.ts`);
   }
 }
@@ -86,7 +89,9 @@ function urlOf(server: Server, settings: Settings): string {
 }
 
 function greeting(url: string, settings: Settings, file: string | undefined): readonly string[] {
-  const curl = `curl -s ${url} -H 'content-type: application/json' -d '{"query":"{ forYou(limit: 3) { items { post { text } } nextPage { cursor } } }"}'`;
+  const { auth } = settings;
+  const identity = auth.kind === 'header' ? ` -H '${auth.name}: ann'` : '';
+  const curl = `curl -s ${url} -H 'content-type: application/json'${identity} -d '{"query":"{ forYou(limit: 3) { items { post { text } } nextPage { cursor } } }"}'`;
   return [
     file
       ? `Sluice with ${file}`

@@ -9,6 +9,10 @@ export const USAGE = `Usage: sluice [serve]                               run th
        sluice --help | --version
 
   --config FILE   the settings file (also SLUICE_CONFIG); else sluice.config.ts, .js or .json in this directory
+  --source ID     the settings key of a source
+  --out DIR       made when it is missing; nothing in it is overwritten. Private posts are saved as they are.
+  --pages N       how many pages of the timeline to save: 1 to 1000, 1 when left out
+  --viewer USER   whose token it is: For You cursors are bound to a viewer. Verifying takes tokens.keys in the settings.
   PORT, HOST      override server.port and server.host`;
 
 export type CommandName = 'serve' | 'check' | 'record' | 'decode';

@@ -107,7 +107,8 @@ const polling = section({
   minIntervalMs: whole(10, DAY_MS).default(5000).describe('Twitter: at least 60000 unless the source has its own.'),
   idleIntervalMs: whole(10, DAY_MS).default(60_000).describe('A source that nobody asks for is polled this often.'),
   sweepIntervalMs: whole(100, DAY_MS).default(300_000),
-  maxWaitMs: whole(0, 30_000).default(1500).describe('How long a query waits for a poll at most.'),
+  // A stop gives the requests under way 5 s.
+  maxWaitMs: whole(0, 4_000).default(1500).describe('How long a query waits for a poll at most.'),
 });
 
 /** A settings file as it may be written: strict, with every default. */

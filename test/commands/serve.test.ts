@@ -62,6 +62,23 @@ describe('a gateway with a settings file and a sqlite file', () => {
   });
   after(() => demo.close());
 
+  test('prints a line to copy that works as it stands, with the header that names a viewer', async (t) => {
+    const auth = { kind: 'header', name: 'x-user-id', trustedPeers: ['127.0.0.1'] };
+    writeFileSync(join(directory, 'header.json'), JSON.stringify({ ...demo.config, store: 'sqlite::memory:', auth }));
+    const { child, lines } = await startServing({ PORT: '0' }, t.signal, ['--config', 'header.json']);
+    const [, curl = ''] = lines.find((line) => line.startsWith('Try '))?.split(/^Try +/) ?? [];
+    const header = /-H '(x-user-id): (\w+)'/.exec(curl);
+    const body = /-d '(.*)'$/.exec(curl)?.[1];
+    const url = /curl -s (\S+)/.exec(curl)?.[1] ?? '';
+    assert.ok(header?.[1] && header[2] && body, curl);
+    const headers = { 'content-type': 'application/json', [header[1]]: header[2] };
+    const { data, errors } = await (await fetch(url, { method: 'POST', headers, body })).json();
+    assert.equal(errors, undefined);
+    assert.ok(data.forYou);
+    child.kill('SIGINT');
+    assert.deepEqual(await once(child, 'exit'), [0, null]);
+  });
+
   test('goes on after kill -9 where a client was: old tokens are good, and nothing comes twice', async (t) => {
     const args = ['--config', 'own.json'];
     const first = await startServing({ PORT: '0' }, t.signal, args);
