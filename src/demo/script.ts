@@ -40,7 +40,7 @@ export function createDemoScript(networks: DemoNetworks, now: () => number): Dem
   return {
     prologue(nowMs) {
       for (const network of Object.values(networks)) {
-        for (let minutesAgo = 20; minutesAgo > 0; minutesAgo--) network.replay.publish(nowMs, minutesAgo * 60_000);
+        for (let minutesAgo = 10; minutesAgo > 0; minutesAgo--) network.replay.publish(nowMs, minutesAgo * 60_000);
       }
     },
     step(nowMs) {
