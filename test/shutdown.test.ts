@@ -158,14 +158,16 @@ async function send(url: string, path: string, headers = ''): Promise<Socket> {
   return socket;
 }
 
-/** Resolves once no new connection is taken. Those that were taken before are closed, for they ask for nothing. */
+/** Resolves once no new connection is taken. Those that were taken before ask for nothing. */
 async function refused(url: string): Promise<void> {
   const port = Number(new URL(url).port);
   let code: string | undefined;
   while (code !== 'ECONNREFUSED') {
     const { promise, resolve } = Promise.withResolvers<string | undefined>();
-    connect(port, '127.0.0.1')
+    const socket = connect(port, '127.0.0.1');
+    socket
       .once('error', (error: NodeJS.ErrnoException) => resolve(error.code))
+      .once('connect', () => socket.destroy())
       .once('close', () => resolve(undefined));
     code = await promise;
   }
