@@ -8,7 +8,7 @@ const mappers = {
   FeedInstance: '../stores/feed-store.ts#InstanceHeader',
   ForYouItem: '../resolvers/models.ts#ForYouItem',
   ForYouPage: '../feed/for-you.ts#ForYouView',
-  Lateness: '../resolvers/models.ts#LatenessSamples',
+  Lateness: '../resolvers/models.ts#Lateness',
   Media: '../post.ts#Media',
   Mention: '../post.ts#Mention',
   NextPage: '../ids/tokens.ts#FeedCursor',

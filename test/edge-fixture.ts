@@ -15,7 +15,7 @@ import { createServer, type GraphqlServer, type ServerDeps } from '../src/server
 import type { Audience, Source } from '../src/source.ts';
 import { openSqliteStore } from '../src/stores/sqlite.ts';
 import type { Store } from '../src/stores/store.ts';
-import type { Gap } from '../src/stores/timeline-store.ts';
+import type { Gap, LatenessHistogram } from '../src/stores/timeline-store.ts';
 import { createTimelineReader } from '../src/timeline/read.ts';
 import type { Upstream } from '../src/upstreams/upstream.ts';
 
@@ -201,7 +201,7 @@ export async function publish(
   edge: Pick<Edge, 'store' | 'time'>,
   source: Source,
   posts: readonly Post[],
-  commit: { gaps?: readonly Gap[]; latenessMs?: readonly number[] } = {},
+  commit: { gaps?: readonly Gap[]; lateness?: LatenessHistogram } = {},
 ): Promise<void> {
   const { nowMs } = edge.time;
   const { version } = await edge.store.timelines.readLog(source.logId);

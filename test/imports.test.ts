@@ -40,6 +40,7 @@ const FLOORS: readonly { readonly floor: string; readonly files: readonly string
       'src/stores/feed-store.ts',
       'src/stores/post-store.ts',
       'src/stores/timeline-store.ts',
+      'src/stores/sweep-state.ts',
       'src/upstreams/upstream.ts',
       'src/recommenders/recommender.ts',
     ],

@@ -1,7 +1,7 @@
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
 import type { Author as AuthorModel, Card as CardModel, Emoji as EmojiModel, Media as MediaModel, Mention as MentionModel, Poll as PollModel, Post as PostModel, PostCounts as PostCountsModel } from '../post.ts';
 import type { InstanceHeader as InstanceHeaderModel } from '../stores/feed-store.ts';
-import type { ForYouItem as ForYouItemModel, LatenessSamples as LatenessSamplesModel, SnowflakeValue as SnowflakeValueModel, TimelineEntry as TimelineEntryModel, TimelineGap as TimelineGapModel, SignedIn as SignedInModel } from '../resolvers/models.ts';
+import type { ForYouItem as ForYouItemModel, Lateness as LatenessModel, SnowflakeValue as SnowflakeValueModel, TimelineEntry as TimelineEntryModel, TimelineGap as TimelineGapModel, SignedIn as SignedInModel } from '../resolvers/models.ts';
 import type { ForYouView as ForYouViewModel } from '../feed/for-you.ts';
 import type { FeedCursor as FeedCursorModel } from '../ids/tokens.ts';
 import type { Problem as ProblemModel } from '../errors.ts';
@@ -138,11 +138,11 @@ export type Lateness = {
   readonly __typename?: 'Lateness';
   /** The latest of them, in ms. Null without samples. */
   readonly maxMs?: Maybe<Scalars['Int']['output']>;
-  /** Half of them were at most this late, in ms. Null without samples. */
+  /** Half of them were at most this late, in ms, rounded up by at most a fifth. Null without samples. */
   readonly p50Ms?: Maybe<Scalars['Int']['output']>;
-  /** 99 in 100 of them were at most this late, in ms. Null without samples. */
+  /** 99 in 100 of them were at most this late, in ms, rounded up by at most a fifth. Null without samples. */
   readonly p99Ms?: Maybe<Scalars['Int']['output']>;
-  /** How many late posts the figures are of: the latest of them, a bounded number. */
+  /** How many late posts the figures were learnt from. Older ones count less and less. */
   readonly samples: Scalars['Int']['output'];
 };
 
@@ -702,7 +702,7 @@ export type ResolversTypes = {
   GapReason: GapReason;
   ID: ResolverTypeWrapper<Scalars['ID']['output']>;
   Int: ResolverTypeWrapper<Scalars['Int']['output']>;
-  Lateness: ResolverTypeWrapper<LatenessSamplesModel>;
+  Lateness: ResolverTypeWrapper<LatenessModel>;
   Media: ResolverTypeWrapper<MediaModel>;
   MediaKind: MediaKind;
   Mention: ResolverTypeWrapper<MentionModel>;
@@ -744,7 +744,7 @@ export type ResolversParentTypes = {
   ForYouPage: ForYouViewModel;
   ID: Scalars['ID']['output'];
   Int: Scalars['Int']['output'];
-  Lateness: LatenessSamplesModel;
+  Lateness: LatenessModel;
   Media: MediaModel;
   Mention: MentionModel;
   Mutation: Record<PropertyKey, never>;

@@ -1,5 +1,6 @@
 import type { ForYouView } from '../feed/for-you.ts';
 import type { SnowflakeLayout } from '../generated/graphql.ts';
+import type { LatenessHistogram } from '../stores/timeline-store.ts';
 import type { TimelineView } from '../timeline/read.ts';
 
 /** What the resolvers of a schema type take, where our domain has no type of that name. @see codegen.ts */
@@ -7,8 +8,7 @@ export type ForYouItem = ForYouView['items'][number];
 export type TimelineEntry = TimelineView['entries'][number];
 export type TimelineGap = TimelineView['gaps'][number];
 
-/** Lateness samples in ms, in any order. */
-export type LatenessSamples = readonly number[];
+export type Lateness = LatenessHistogram;
 
 /** A decimal id that is known to fit its layout. */
 export interface SnowflakeValue {

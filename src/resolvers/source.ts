@@ -1,6 +1,7 @@
 import type { LatenessResolvers, QueryResolvers, RateLimitResolvers, SourceResolvers } from '../generated/graphql.ts';
 import { formatNodeId } from '../ids/node-id.ts';
 import type { LogCounts } from '../stores/timeline-store.ts';
+import { NO_LATENESS, percentileMs } from '../timeline/lateness.ts';
 import { dateTime, dateTimeOrNull } from './date-time.ts';
 
 const MAX_INT = 2 ** 31 - 1;
@@ -24,7 +25,7 @@ export const Source: SourceResolvers = {
   nextPollAt: async (source, _args, { viewSource }) => dateTimeOrNull((await viewSource(source)).status?.nextPollAtMs),
   overlapMs: async (source, _args, { viewSource }) =>
     int((await viewSource(source)).status?.overlapMs ?? source.polling.overlapMs),
-  lateness: async (source, _args, { viewSource }) => (await viewSource(source)).log?.latenessMs ?? [],
+  lateness: async (source, _args, { viewSource }) => (await viewSource(source)).log?.lateness ?? NO_LATENESS,
   rateLimit: async (source, _args, { viewSource }) => (await viewSource(source)).status?.rateLimit,
   counts: async (source, _args, { viewSource }) => {
     const { log, status } = await viewSource(source);
@@ -39,10 +40,10 @@ export const Source: SourceResolvers = {
 };
 
 export const Lateness: LatenessResolvers = {
-  samples: (samples) => samples.length,
-  p50Ms: (samples) => percentile(samples, 0.5),
-  p99Ms: (samples) => percentile(samples, 0.99),
-  maxMs: (samples) => percentile(samples, 1),
+  samples: ({ samples }) => int(samples),
+  p50Ms: (lateness) => intOrNull(percentileMs(lateness, 0.5)),
+  p99Ms: (lateness) => intOrNull(percentileMs(lateness, 0.99)),
+  maxMs: ({ samples, maxMs }) => (samples === 0 ? null : int(maxMs)),
 };
 
 export const RateLimit: RateLimitResolvers = {
@@ -51,10 +52,7 @@ export const RateLimit: RateLimitResolvers = {
   resetAt: ({ resetAtMs }) => dateTime(resetAtMs),
 };
 
-/** Nearest rank: the smallest sample that at least this share of them do not exceed. */
-function percentile(samples: readonly number[], share: number): number | null {
-  const sorted = samples.toSorted((a, b) => a - b);
-  const value = sorted[Math.ceil(sorted.length * share) - 1];
+function intOrNull(value: number | undefined): number | null {
   return value === undefined ? null : int(value);
 }
 

@@ -21,6 +21,10 @@ export function commitLog(sql: Sql, commit: LogCommit): CommitResult {
   }
   writePosts(sql, commit.posts, { log: log.log, atMs: commit.nowMs });
   writeState(sql, log, head, commit);
+  if (commit.sweep) {
+    const text = 'INSERT INTO sweeps (log, body) VALUES (?, ?) ON CONFLICT DO UPDATE SET body = excluded.body';
+    sql.run(text, log.log, JSON.stringify(commit.sweep));
+  }
   return { committed: true, state: logState(findOrMakeLog(sql, commit.logId)) };
 }
 
@@ -32,7 +36,7 @@ function after(head: Head | undefined, nowMs: number): Head {
 function appendRecord(sql: Sql, { log, log_id }: LogRow, at: Head, record: NewRecord): void {
   const { kind, postId, upstreamId, orderKey, revision } = record;
   const known = findKnown(sql, log, postId);
-  const isLive = known !== undefined && !known.removed;
+  const isLive = known !== undefined && known.removedAtMs === undefined;
   if (isLive === (kind === 'entry')) {
     throw new Error(`${kind} of ${postId}: log ${log_id} ${isLive ? 'knows it already' : 'has no such entry'}`);
   }
@@ -57,7 +61,7 @@ function appendRecord(sql: Sql, { log, log_id }: LogRow, at: Head, record: NewRe
     sql.run(edit, upstreamId, orderKey, revision, log, postId);
   }
   if (kind === 'remove') {
-    sql.run('UPDATE known SET removed = 1 WHERE log = ? AND post_id = ?', log, postId);
+    sql.run('UPDATE known SET removed = ? WHERE log = ? AND post_id = ?', Math.max(1, record.arrivedAtMs), log, postId);
     hideEntries(sql, log, postId);
     if (unshow(sql, log, postId).includes(postId)) deleteBody(sql, postId);
   }
@@ -86,7 +90,7 @@ function writeState(sql: Sql, log: LogRow, head: Head | undefined, commit: LogCo
   const extras = {
     gaps: commit.gaps ?? old.gaps,
     counts: added(old.counts, commit.counts),
-    latenessMs: commit.latenessMs ?? old.latenessMs,
+    lateness: commit.lateness ?? old.lateness,
     memory: commit.memory ?? old.memory,
   };
   sql.run(

@@ -21,7 +21,7 @@ export interface LogRow {
 }
 
 /** What `logs.state` holds: all that is only ever read and written as a whole. */
-export type LogExtras = Pick<LogState, 'gaps' | 'counts' | 'latenessMs' | 'memory'>;
+export type LogExtras = Pick<LogState, 'gaps' | 'counts' | 'lateness' | 'memory'>;
 
 /** The columns of `records` that readRecord wants. */
 export const RECORD_COLUMNS = 'ms, n, kind, post_id, uri, sort_at, arrived_at, late, removed';
@@ -61,7 +61,8 @@ export function findOrMakeLog(sql: Sql, logId: string): LogRow {
 }
 
 export function logExtras(row: LogRow | undefined): LogExtras {
-  return { gaps: [], counts: NO_COUNTS, latenessMs: [], ...storedJson<Partial<LogExtras>>(row?.state ?? '{}') };
+  const { gaps = [], counts = NO_COUNTS, lateness, memory } = storedJson<Partial<LogExtras>>(row?.state ?? '{}');
+  return { gaps, counts, ...(lateness && { lateness }), ...(memory && { memory }) };
 }
 
 /** The state that the port shows; without a row, that of a log which was never committed. */
@@ -99,13 +100,15 @@ export function readRecord(logId: string, row: RecordRow): LogRecord {
 
 /** The known-index's row of a post. */
 export function findKnown(sql: Sql, log: number, postId: PostId): KnownEntry | undefined {
-  const row = sql.get<Omit<KnownEntry, 'removed'> & { removed: number }>(
+  const row = sql.get<Omit<KnownEntry, 'removedAtMs'> & { removed: number }>(
     `SELECT upstream_id AS upstreamId, order_key AS orderKey, revision,
        sort_at AS sortAtMs, arrived_at AS arrivedAtMs, removed FROM known WHERE log = ? AND post_id = ?`,
     log,
     postId,
   );
-  return row && { ...row, removed: row.removed === 1 };
+  if (!row) return undefined;
+  const { removed, ...entry } = row;
+  return removed === 0 ? entry : { ...entry, removedAtMs: removed };
 }
 
 /** Moves the head, if that is forward. */

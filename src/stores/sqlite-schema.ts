@@ -110,6 +110,10 @@ const MIGRATIONS: readonly string[] = [
 
   CREATE TABLE secrets (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT, WITHOUT ROWID;
   `,
+  // known.removed is 0 or when the post was removed, Unix ms: the 1 of earlier files is long ago.
+  `
+  CREATE TABLE sweeps (log INTEGER PRIMARY KEY, body TEXT NOT NULL) STRICT;
+  `,
 ];
 
 /** The version that this release writes. */

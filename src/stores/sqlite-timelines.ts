@@ -14,7 +14,8 @@ import {
   readRecord,
 } from './sqlite-log-rows.ts';
 import { trimLog } from './sqlite-log-trim.ts';
-import type { Anchor, KnownEntry, LogRecord, SourceStatus, TimelineStore } from './timeline-store.ts';
+import type { SweepState } from './sweep-state.ts';
+import type { Anchor, KnownEntry, KnownPost, LogRecord, SourceStatus, TimelineStore } from './timeline-store.ts';
 
 /** Logs as rows of one table, each found by an index; positions are two columns, so that they compare as numbers. */
 export function sqliteTimelines(db: SqliteDatabase): TimelineStore {
@@ -23,6 +24,8 @@ export function sqliteTimelines(db: SqliteDatabase): TimelineStore {
     commit: async (commit) => db.writeDurably((sql) => commitLog(sql, commit)),
     known: async (logId, postIds) => db.read((sql) => readKnown(sql, logId, postIds)),
     anchor: async (logId, orderKey) => db.read((sql) => readAnchor(sql, logId, orderKey)),
+    knownBetween: async (query) => db.read((sql) => readKnownBetween(sql, query)),
+    readSweep: async (logId) => db.read((sql) => readSweep(sql, logId)),
     recordsAfter: async (query) => db.read((sql) => readRecordsAfter(sql, query)),
     entriesBefore: async (query) => db.read((sql) => readEntriesBefore(sql, query)),
     entriesByUri: async (logId, uris) => db.read((sql) => readEntriesByUri(sql, logId, uris)),
@@ -78,6 +81,25 @@ function readAnchor(sql: Sql, logId: string, orderKey: string): Anchor | undefin
     postId: anchor.post_id,
     ...(below && { belowId: below.upstream_id }),
   };
+}
+
+type Between = Parameters<TimelineStore['knownBetween']>[0];
+
+function readKnownBetween(sql: Sql, { logId, above = '', upTo, limit }: Between): readonly KnownPost[] {
+  const bound = upTo === undefined ? '' : 'AND order_key <= ?';
+  const rows = sql.all<KnownPost>(
+    `SELECT post_id AS postId, upstream_id AS upstreamId, order_key AS orderKey FROM known INDEXED BY known_by_order
+       WHERE log = (SELECT log FROM logs WHERE log_id = ?) AND removed = 0 AND order_key > ? ${bound}
+       ORDER BY order_key DESC, post_id DESC LIMIT ?`,
+    ...[logId, above, ...(upTo === undefined ? [] : [upTo]), Math.max(0, limit)],
+  );
+  return rows.map((row) => ({ ...row }));
+}
+
+function readSweep(sql: Sql, logId: string): SweepState | undefined {
+  const text = 'SELECT body FROM sweeps WHERE log = (SELECT log FROM logs WHERE log_id = ?)';
+  const row = sql.get<{ body: string }>(text, logId);
+  return row && storedJson<SweepState>(row.body);
 }
 
 type After = Parameters<TimelineStore['recordsAfter']>[0];

@@ -2,6 +2,7 @@ import type { Problem } from '../errors.ts';
 import type { PostId } from '../post.ts';
 import type { RateLimit } from '../upstreams/upstream.ts';
 import type { PostWrite } from './post-store.ts';
+import type { SweepState } from './sweep-state.ts';
 
 /** `<ms>-<n>`, chosen by the store as max(last + 1, now): one total order a log. Compare with ids/position.ts. */
 export type Position = string;
@@ -22,6 +23,10 @@ export interface TimelineStore {
   known(logId: string, postIds: readonly PostId[]): Promise<ReadonlyMap<PostId, KnownEntry>>;
   /** The known entry, not removed, with the highest order key at or under `orderKey`, and the one below it. */
   anchor(logId: string, orderKey: string): Promise<Anchor | undefined>;
+  /** The known entries, not removed, with order keys above `above` and at or under `upTo` (each absent: no bound), highest first, at most `limit`. */
+  knownBetween(query: { logId: string; above?: string; upTo?: string; limit: number }): Promise<readonly KnownPost[]>;
+  /** What the last commit that had one left of the sweeps; undefined before. */
+  readSweep(logId: string): Promise<SweepState | undefined>;
   /** Records after a position (all when it is absent), oldest first, at most `limit`. */
   recordsAfter(query: { logId: string; after?: Position; limit: number }): Promise<readonly LogRecord[]>;
   /**
@@ -65,8 +70,8 @@ export interface LogState {
   /** Open and final gaps, oldest first. */
   readonly gaps: readonly Gap[];
   readonly counts: LogCounts;
-  /** Lateness samples, newest last, bounded: ms below the watermark (in id time) at which late posts first showed. */
-  readonly latenessMs: readonly number[];
+  /** How far below the watermark (in id time) late posts first showed. Absent while none was late. */
+  readonly lateness?: LatenessHistogram | undefined;
   /** Small things that the poller remembers over restarts, such as a walk under way. JSON. */
   readonly memory?: Readonly<Record<string, string>> | undefined;
 }
@@ -120,8 +125,10 @@ export interface LogCommit {
   readonly gaps?: readonly Gap[] | undefined;
   /** Added to the counts. */
   readonly counts?: Partial<LogCounts> | undefined;
-  /** Replaces the list. */
-  readonly latenessMs?: readonly number[] | undefined;
+  /** Replaces it. */
+  readonly lateness?: LatenessHistogram | undefined;
+  /** Replaces it; kept apart from the state, so that polls need not read it. */
+  readonly sweep?: SweepState | undefined;
   /** Replaces all of it. */
   readonly memory?: LogState['memory'];
 }
@@ -163,7 +170,27 @@ export interface KnownEntry {
   readonly revision: string;
   readonly sortAtMs: number;
   readonly arrivedAtMs: number;
-  readonly removed: boolean;
+  /** When it was removed, Unix ms: a read that was sent later and shows the post brings it back. */
+  readonly removedAtMs?: number | undefined;
+}
+
+/** A known entry by its place in the order. */
+export interface KnownPost {
+  readonly postId: PostId;
+  readonly upstreamId: string;
+  readonly orderKey: string;
+}
+
+/** Samples in buckets a quarter of a power of two wide; old ones fade, so that counts are no whole numbers. */
+export interface LatenessHistogram {
+  /** `counts[i]`: samples from 2^(i/4) ms on, below 2^((i+1)/4) ms. Without zeros at its end. */
+  readonly counts: readonly number[];
+  /** How many samples there ever were. */
+  readonly samples: number;
+  /** The highest ever, ms. */
+  readonly maxMs: number;
+  /** Up to when `counts` have faded, Unix ms. */
+  readonly fadedAtMs: number;
 }
 
 export interface Anchor {

@@ -1,3 +1,4 @@
+import type { SweepState } from '../stores/sweep-state.ts';
 import type { CommitResult, Gap, LogState } from '../stores/timeline-store.ts';
 import type { Reading } from './reading.ts';
 import type { Sifted } from './sift.ts';
@@ -20,13 +21,23 @@ export async function commitSifted(
     /** Absent: as they are. */
     gaps?: readonly Gap[] | undefined;
     floorKey?: string | undefined;
+    /** Absent: as it is. */
+    sweep?: SweepState | undefined;
     /** Added to what the log remembers. */
     memory?: Readonly<Record<string, string>> | undefined;
   },
 ): Promise<Committed> {
   const { state, sifted, gaps, memory } = found;
   notes.duplicatesDropped += sifted.counts.duplicatesDropped;
-  const changes = [sifted.append.length, sifted.posts.length, sifted.watermark, gaps, memory, found.floorKey];
+  const changes = [
+    sifted.append.length,
+    sifted.posts.length,
+    sifted.watermark,
+    gaps,
+    memory,
+    found.floorKey,
+    found.sweep,
+  ];
   if (!changes.some(Boolean)) return { outcome: 'unchanged', state, appended: 0 };
 
   const known = new Set(state.gaps.map(({ id }) => id));
@@ -46,7 +57,8 @@ export async function commitSifted(
       duplicatesDropped,
       gaps: (gaps ?? []).filter(({ id }) => !known.has(id)).length,
     },
-    latenessMs: sifted.latenessMs,
+    lateness: sifted.lateness,
+    sweep: found.sweep,
     memory: {
       ...state.memory,
       ...memory,

@@ -3,6 +3,7 @@ import type { PostId } from '../post.ts';
 import type { PostWrite, StoredPost } from '../stores/post-store.ts';
 import type { KnownEntry, LogCommit, LogCounts, LogState, NewRecord } from '../stores/timeline-store.ts';
 import { isInGap } from './gaps.ts';
+import { withSamples } from './lateness.ts';
 import { type NewPost, orderNew } from './order.ts';
 import { isEdit, isRecounted, revisionOf } from './revision.ts';
 import type { Read } from './walk.ts';
@@ -16,7 +17,7 @@ export interface Sifted {
   readonly watermark?: LogState['watermark'];
   readonly counts: Pick<LogCounts, 'posts' | 'duplicatesDropped' | 'leaksPrevented' | 'backfilled'>;
   /** Absent while no sample came. */
-  readonly latenessMs?: LogCommit['latenessMs'];
+  readonly lateness?: LogCommit['lateness'];
   readonly lastArrivalMs?: number | undefined;
   /** The stretch of id time that the new posts are of, ms. */
   readonly spanMs: number;
@@ -24,9 +25,6 @@ export interface Sifted {
 
 /** `history`: the first poll, where nothing is late. `fill`: whatever is new is backfilled. */
 export type SiftMode = 'history' | 'poll' | 'fill';
-
-/** The most lateness samples that a log keeps. */
-const MOST_SAMPLES = 1000;
 
 /** Drops what is known, finds edits and late posts. Pure; `reads` newest first, `ids` all that the replies held. */
 export function sift(query: {
@@ -67,7 +65,7 @@ export function sift(query: {
       leaksPrevented: leaks.length,
       backfilled: backfilled.length,
     },
-    latenessMs: samples.length > 0 ? [...state.latenessMs, ...samples].slice(-MOST_SAMPLES) : undefined,
+    lateness: samples.length > 0 ? withSamples(state.lateness, samples, nowMs) : undefined,
     lastArrivalMs: fresh.lastArrivalMs,
     spanMs: times.length === 0 ? 0 : Math.max(...times) - Math.min(...times),
   };
@@ -101,7 +99,7 @@ function findChanges({ reads, known, stored, nowMs }: Parameters<typeof sift>[0]
     if (entry === undefined) continue;
     const revision = revisionOf(post);
     const body = stored.get(post.id);
-    if (entry.removed || (body !== undefined && body.readAtMs > readAtMs)) {
+    if (entry.removedAtMs !== undefined || (body !== undefined && body.readAtMs > readAtMs)) {
       repeats += 1;
     } else if (isEdit(entry.revision, revision)) {
       const { orderKey, sortAtMs } = entry;

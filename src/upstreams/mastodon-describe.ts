@@ -76,6 +76,7 @@ function describeAs(spec: MastodonSpec, software: Software | undefined, ids: rea
     pageSize: PAGE_SIZE,
     feedDepth: proper && isFeed ? FEED_DEPTH : undefined,
     sinceId: true,
+    before: true,
     bulk: proper && software && isAtLeast(software, 4, 3) ? BULK : 1,
     throttleMs: proper ? THROTTLE_MS : undefined,
   };

@@ -25,12 +25,12 @@ export function createMastodon(spec: MastodonSpec, deps: { http: HttpClient; clo
 
   return {
     describe: describer.describe,
-    async readPage({ sinceId, next, limit = PAGE_SIZE, signal }) {
+    async readPage({ sinceId, next, before, limit = PAGE_SIZE, signal }) {
       const url = client.url(path, [
         ...query,
         ['limit', String(Math.max(1, Math.min(limit, PAGE_SIZE)))],
         ['since_id', sinceId],
-        ['max_id', next],
+        ['max_id', next ?? before],
       ]);
       const reply = await client.get(url, signal);
       const items = readJson(reply, url, client.now());

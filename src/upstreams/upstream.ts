@@ -29,6 +29,8 @@ export interface UpstreamDescription {
   readonly feedDepth?: number | undefined;
   /** False where since_id is known not to exist (Twitter 2 lists): then pages are walked to the anchor. */
   readonly sinceId: boolean;
+  /** True where reading may begin below any id (`PageRequest.before`). */
+  readonly before?: boolean | undefined;
   /** The most ids that one request by id takes; 1 where there is no such request. */
   readonly bulk: number;
   /** The software's known throttle, used where headers tell nothing: at least this many ms between requests. */
@@ -40,6 +42,11 @@ export interface PageRequest {
   readonly sinceId?: string | undefined;
   /** `next` of the page before, to walk to older posts; opaque, may be stored, stays valid over a restart where the upstream allows it. */
   readonly next?: string | undefined;
+  /**
+   * Posts with ids below it: where a walk begins that need not come down from the top. Never together with `sinceId` or `next`,
+   * and only where `describe().before` says so.
+   */
+  readonly before?: string | undefined;
   /** At most `pageSize`, which is the default. */
   readonly limit?: number | undefined;
   readonly signal?: AbortSignal | undefined;

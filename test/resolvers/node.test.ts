@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Gap } from '../../src/stores/timeline-store.ts';
+import { withSamples } from '../../src/timeline/lateness.ts';
 import { codesOf, createPost, createSource, dataOf, openEdge, publish } from '../edge-fixture.ts';
 
 const town = createSource('town');
@@ -10,7 +11,7 @@ after(() => edge.close());
 
 const gapOf = (id: string): Gap => ({ id, fromMs: 0, reason: 'PAGE_CAP', final: false });
 const post = createPost(town, 1);
-await publish(edge, town, [post], { gaps: [gapOf('g1')], latenessMs: [400, 100, 300, 200] });
+await publish(edge, town, [post], { gaps: [gapOf('g1')], lateness: withSamples(undefined, [400, 100, 300, 200], 0) });
 await publish(edge, home, [createPost(home, 2)], { gaps: [gapOf('g2')] });
 
 const node = async (id: string, userId?: string) => {
@@ -72,13 +73,15 @@ test('posts answer in the order asked, with null for what is not there', async (
   }
 });
 
-test('a source tells how late its posts come, by nearest rank', async () => {
+test('a source tells how late its posts come, as the upper bound of the bucket at that rank', async () => {
   const query = '{ sources { id lateness { samples p50Ms p99Ms maxMs } counts { posts requests } } }';
   const { sources } = dataOf(await edge.ask(query, { userId: 'ann' }));
+  // 200 ms lies in the bucket from 2^(30/4) to 2^(31/4) ms.
+  const upperBoundMs = Math.ceil(2 ** (31 / 4));
   assert.deepEqual(sources, [
     {
       id: 'source:town',
-      lateness: { samples: 4, p50Ms: 200, p99Ms: 400, maxMs: 400 },
+      lateness: { samples: 4, p50Ms: upperBoundMs, p99Ms: 400, maxMs: 400 },
       counts: { posts: 1, requests: 1 },
     },
     {

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { SweepState } from '../../src/stores/sweep-state.ts';
 import type { Gap, LogCommit } from '../../src/stores/timeline-store.ts';
 import type { Use } from './contract.ts';
 import { appendTo, commitTo, NOW, orderKey, postIdsOf, samplePost, sampleRecord, written } from './samples.ts';
 
 const GAP: Gap = { id: 'g1', fromMs: NOW, reason: 'PAGE_CAP', final: false };
+
+const lateness = (samples: number) => ({ counts: [samples, 0.5], samples, maxMs: 1, fadedAtMs: NOW });
 
 /** What a commit changes, and that it changes all or nothing. */
 export function describeCommits(use: Use): void {
@@ -15,7 +18,6 @@ export function describeCommits(use: Use): void {
         version: 0,
         gaps: [],
         counts: { posts: 0, requests: 0, duplicatesDropped: 0, leaksPrevented: 0, backfilled: 0, gaps: 0 },
-        latenessMs: [],
       });
       assert.deepEqual(await timelines.recordsAfter({ logId: 'town', limit: 10 }), []);
       assert.deepEqual(await timelines.entriesBefore({ logId: 'town', upTo: `${NOW}-0`, limit: 10 }), []);
@@ -36,7 +38,7 @@ export function describeCommits(use: Use): void {
         floorKey: orderKey(0),
         gaps: [GAP],
         counts: { posts: 2, requests: 1 },
-        latenessMs: [5],
+        lateness: lateness(5),
         memory: { walk: 'x' },
       });
       const state = {
@@ -46,7 +48,7 @@ export function describeCommits(use: Use): void {
         floorKey: orderKey(0),
         gaps: [GAP],
         counts: { posts: 2, requests: 1, duplicatesDropped: 0, leaksPrevented: 0, backfilled: 0, gaps: 0 },
-        latenessMs: [5],
+        lateness: lateness(5),
         memory: { walk: 'x' },
       };
       assert.deepEqual(result, { committed: true, state });
@@ -87,15 +89,34 @@ export function describeCommits(use: Use): void {
     it('adds counts, replaces lists and memory, and keeps what a commit does not name', async (t) => {
       const store = await use(t);
       const watermark = { upstreamId: 'up:9', orderKey: orderKey(9) };
-      const first = { gaps: [GAP], counts: { posts: 2, gaps: 1 }, latenessMs: [1, 2], memory: { a: '1' } };
+      const first = { gaps: [GAP], counts: { posts: 2, gaps: 1 }, lateness: lateness(2), memory: { a: '1' } };
       await commitTo(store, 'town', { ...first, watermark, floorKey: orderKey(5) });
       const kept = await commitTo(store, 'town', { counts: { posts: 3 } });
       assert.equal(kept.counts.posts, 5);
       assert.equal(kept.counts.gaps, 1);
-      assert.deepEqual([kept.gaps, kept.latenessMs, kept.memory], [first.gaps, first.latenessMs, first.memory]);
+      assert.deepEqual([kept.gaps, kept.lateness, kept.memory], [first.gaps, first.lateness, first.memory]);
       assert.deepEqual([kept.watermark, kept.floorKey], [watermark, orderKey(5)]);
-      const replaced = await commitTo(store, 'town', { gaps: [], latenessMs: [7], memory: { b: '2' } });
-      assert.deepEqual([replaced.gaps, replaced.latenessMs, replaced.memory], [[], [7], { b: '2' }]);
+      const replaced = await commitTo(store, 'town', { gaps: [], lateness: lateness(7), memory: { b: '2' } });
+      assert.deepEqual([replaced.gaps, replaced.lateness, replaced.memory], [[], lateness(7), { b: '2' }]);
+    });
+
+    it('keeps what is left of the sweeps apart from the state, until a commit replaces it', async (t) => {
+      const store = await use(t);
+      const sweep = (lowestKey: string): SweepState => ({
+        sweptKeys: [orderKey(5), orderKey(2)],
+        walk: { round: 1, topKey: orderKey(9), next: '7', lowestKey },
+        suspects: [{ postId: '1', upstreamId: 'up:1', goneAtMs: NOW, credentialId: 'town.example a' }],
+        alive: ['2'],
+      });
+      assert.equal(await store.timelines.readSweep('town'), undefined);
+      await commitTo(store, 'town', { sweep: sweep('a') });
+      await commitTo(store, 'town', { counts: { posts: 1 } });
+      assert.deepEqual(await store.timelines.readSweep('town'), sweep('a'));
+      await commitTo(store, 'town', { sweep: sweep('b') });
+      const stale = { logId: 'town', expectedVersion: 0, nowMs: NOW, append: [], posts: [], sweep: sweep('c') };
+      assert.deepEqual(await store.timelines.commit(stale), { committed: false });
+      assert.deepEqual(await store.timelines.readSweep('town'), sweep('b'));
+      assert.equal(await store.timelines.readSweep('other'), undefined);
     });
 
     it('never lowers the floor', async (t) => {

@@ -77,7 +77,7 @@ function fitting(
   wishes: readonly { postId: string; removes: boolean; key: number }[],
   nowMs: number,
 ): readonly NewRecord[] {
-  const live = new Map([...model.known].map(([id, entry]) => [id, !entry.removed]));
+  const live = new Map([...model.known].map(([id, entry]) => [id, entry.removedAtMs === undefined]));
   return wishes.map(({ postId, removes, key }) => {
     const kind = !live.get(postId) ? 'entry' : removes ? 'remove' : 'edit';
     live.set(postId, kind !== 'remove');
@@ -94,10 +94,10 @@ function commitToModel(model: Model, append: readonly NewRecord[], nowMs: number
     model.head = nowMs > headMs ? `${nowMs}-0` : `${headMs}-${headN + 1}`;
     const known = model.known.get(postId);
     if (kind === 'entry') {
-      model.known.set(postId, { upstreamId, orderKey: key, revision, sortAtMs, arrivedAtMs, removed: false });
+      model.known.set(postId, { upstreamId, orderKey: key, revision, sortAtMs, arrivedAtMs });
     } else if (known) {
       const edited = { ...known, upstreamId, orderKey: key, revision };
-      model.known.set(postId, kind === 'edit' ? edited : { ...known, removed: true });
+      model.known.set(postId, kind === 'edit' ? edited : { ...known, removedAtMs: arrivedAtMs });
     }
     if (kind !== 'edit') {
       model.records = model.records.map((old) =>
@@ -140,12 +140,20 @@ async function compare({ timelines }: Store, model: Model): Promise<void> {
     .sort((a, b) => b.sortAtMs - a.sortAtMs || compareText(b.postId, a.postId));
   assert.deepEqual(await timelines.entriesBefore({ logId: LOG, upTo, limit: 999 }), entries);
 
-  const under = [...known].filter(([, entry]) => !entry.removed && entry.orderKey <= orderKey(50));
+  const under = [...known].filter(([, entry]) => entry.removedAtMs === undefined && entry.orderKey <= orderKey(50));
   const anchorKey = under
     .map(([, entry]) => entry.orderKey)
     .sort(compareText)
     .at(-1);
   assert.equal((await timelines.anchor(LOG, orderKey(50)))?.orderKey, anchorKey);
+
+  const between = under
+    .filter(([, entry]) => entry.orderKey > orderKey(20))
+    .map(([postId, { upstreamId, orderKey: key }]) => ({ postId, upstreamId, orderKey: key }))
+    .sort((a, b) => compareText(b.orderKey + b.postId, a.orderKey + a.postId));
+  const range = { logId: LOG, above: orderKey(20), upTo: orderKey(50) };
+  assert.deepEqual(await timelines.knownBetween({ ...range, limit: 999 }), between);
+  assert.deepEqual(await timelines.knownBetween({ ...range, limit: 2 }), between.slice(0, 2));
 }
 
 function knownOf(known: Model['known'], id: string): [string, KnownEntry][] {

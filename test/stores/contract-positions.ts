@@ -71,7 +71,6 @@ export function describePositions(use: Use): void {
         revision: 'r2',
         sortAtMs: NOW + 1,
         arrivedAtMs: NOW + 1,
-        removed: false,
       });
       assert.equal((await store.timelines.anchor('town', orderKey(99)))?.upstreamId, 'up:1b');
       const record = (await store.timelines.recordsAfter({ logId: 'town', limit: 9 })).at(-1);
@@ -81,7 +80,7 @@ export function describePositions(use: Use): void {
     it('a removal leaves a tombstone with id and uri, and hides the entry', async (t) => {
       const store = await use(t);
       await appendTo(store, 'town', ['1', '2']);
-      await commitTo(store, 'town', { append: [sampleRecord('1', { kind: 'remove' })] });
+      await commitTo(store, 'town', { append: [sampleRecord('1', { kind: 'remove', arrivedAtMs: NOW + 7 })] });
       const records = await store.timelines.recordsAfter({ logId: 'town', limit: 9 });
       assert.deepEqual(
         records.map(({ kind, postId, uri, removed }) => [kind, postId, uri, removed]),
@@ -91,7 +90,7 @@ export function describePositions(use: Use): void {
           ['remove', '1', 'uri:1', false],
         ],
       );
-      assert.equal((await store.timelines.known('town', ['1'])).get('1')?.removed, true);
+      assert.equal((await store.timelines.known('town', ['1'])).get('1')?.removedAtMs, NOW + 7);
       const entries = store.timelines.entriesBefore({ logId: 'town', upTo: `${NOW}-9`, limit: 9 });
       assert.deepEqual(await postIdsOf(entries), ['2']);
       assert.equal((await store.timelines.entriesByUri('town', ['uri:1']))[0]?.removed, true);
@@ -107,7 +106,7 @@ export function describePositions(use: Use): void {
         entries.map(({ position, removed }) => [position, removed]),
         [[`${NOW}-2`, false]],
       );
-      assert.equal((await store.timelines.known('town', ['1'])).get('1')?.removed, false);
+      assert.equal((await store.timelines.known('town', ['1'])).get('1')?.removedAtMs, undefined);
       const copies = await store.timelines.entriesByUri('town', ['uri:1']);
       assert.deepEqual(
         copies.map(({ position, removed }) => [position, removed]),

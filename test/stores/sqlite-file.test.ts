@@ -58,7 +58,9 @@ describe('opening a file', () => {
     const before = readFileSync(file);
     await assert.rejects(
       openSqliteStore({ file }),
-      configError(/newer Sluice: required schema version 1 or lower, got 2/),
+      configError(
+        new RegExp(`newer Sluice: required schema version ${SCHEMA_VERSION} or lower, got ${SCHEMA_VERSION + 1}`),
+      ),
     );
     assert.deepEqual(readFileSync(file), before);
   });

@@ -202,6 +202,7 @@ test('Mastodon says what it is once, and a poll costs one request', async () => 
     pageSize: 40,
     feedDepth: 400,
     sinceId: true,
+    before: true,
     bulk: 20,
     throttleMs: 3000,
   });
