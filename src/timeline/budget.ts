@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { RateLimit } from '../upstreams/upstream.ts';
 
 /** What a request is for: each has its share of what one token may ask of one host. */
-export type Share = 'poll' | 'fill' | 'byId';
+export type Share = 'poll' | 'fill' | 'sweep' | 'byId';
 
 /** The requests that one (host, token) may send, shared by all sources of it. */
 export interface Budget {
@@ -21,9 +21,9 @@ export interface Budget {
   block(untilMs: number): void;
 }
 
-const SHARES: Readonly<Record<Share, number>> = { poll: 0.7, fill: 0.2, byId: 0.1 };
+const SHARES: Readonly<Record<Share, number>> = { poll: 0.7, fill: 0.1, sweep: 0.1, byId: 0.1 };
 /** Requests that a share may send at once before it is paced. Reads by id come in bursts: one a page that a viewer asks for. */
-const BURST: Readonly<Record<Share, number>> = { poll: 0, fill: 0, byId: 10 };
+const BURST: Readonly<Record<Share, number>> = { poll: 0, fill: 0, sweep: 0, byId: 10 };
 /** The longest that a header is believed; Twitter's longest window is a day. */
 const LONGEST_MS = 25 * 3_600_000;
 
@@ -46,6 +46,7 @@ export function createBudget(clock: Clock): Budget {
   const paid: Record<Share, { untilMs: number; intervalMs: number }> = {
     poll: { untilMs: 0, intervalMs: 0 },
     fill: { untilMs: 0, intervalMs: 0 },
+    sweep: { untilMs: 0, intervalMs: 0 },
     byId: { untilMs: 0, intervalMs: 0 },
   };
 
@@ -90,7 +91,7 @@ export function createBudget(clock: Clock): Budget {
       window =
         window !== undefined && isSame
           ? { ...window, remaining }
-          : { resetAtMs, remaining, shared: remaining, spent: { poll: 0, fill: 0, byId: 0 } };
+          : { resetAtMs, remaining, shared: remaining, spent: { poll: 0, fill: 0, sweep: 0, byId: 0 } };
       if (rateLimit.remaining <= 0) blockedUntilMs = Math.max(blockedUntilMs, rateLimit.resetAtMs);
     },
     block(untilMs) {

@@ -7,6 +7,7 @@ import { keepLease } from './lease.ts';
 import { type Polled, poll } from './poll.ts';
 import { type Reading, throttleMs } from './reading.ts';
 import { createStatusTeller } from './status.ts';
+import { createSweeper } from './sweep.ts';
 import type { Trimmer } from './trim.ts';
 
 /** The background loop of one source. */
@@ -37,8 +38,11 @@ export function createLoop(deps: {
   const idle = createDue(clock);
   const backOff = createDue(clock);
   const fillBackOff = createDue(clock);
+  const sweepBackOff = createDue(clock);
+  const sweeper = createSweeper(reading);
   let failures = 0;
   let fillFailures = 0;
+  let sweepFailures = 0;
   let isStopped = false;
   let isAsked = false;
   let isAdopted = false;
@@ -99,13 +103,19 @@ export function createLoop(deps: {
     return Math.max(fillBackOff.leftMs(), budget.waitMs('fill'));
   }
 
+  function sweepInMs(): number {
+    if (polling.pollWhen === 'asked' || failures > 0 || lastPolledAtMs === undefined) return IDLE_MS;
+    return Math.max(sweeper.dueInMs(), sweepBackOff.leftMs(), budget.waitMs('sweep'));
+  }
+
   /** Does what is due; gives the ms until something else is. */
   async function step(): Promise<number> {
     if (!lease.isHeld()) return IDLE_MS;
     if (!isAdopted) await adopt();
     if (pollInMs() === 0) await attemptPoll();
     else if (fillInMs() === 0) await attemptFill();
-    return Math.min(pollInMs(), fillInMs());
+    else if (sweepInMs() === 0) await attemptSweep();
+    return Math.min(pollInMs(), fillInMs(), sweepInMs());
   }
 
   async function attemptPoll(): Promise<void> {
@@ -120,6 +130,7 @@ export function createLoop(deps: {
       hasGap = openFills(polled.state.gaps).length > 0;
       if (polled.error) pollFailed(polled.error);
       else failures = 0;
+      sweeper.polled(polled.requests);
       await tellPolled(polled);
       await trimmer.afterCommit(polled.appended);
       if (hasGap && polling.pollWhen === 'asked' && budget.waitMs('fill') === 0) await attemptFill();
@@ -161,6 +172,19 @@ export function createLoop(deps: {
       if (isStopped) return;
       fillFailures += 1;
       fillBackOff.set(backOffMs(error, fillFailures, polling, random));
+      if (budget.blockedMs() > 0) await tellFailure(error);
+    }
+  }
+
+  async function attemptSweep(): Promise<void> {
+    try {
+      const swept = await sweeper.step();
+      sweepFailures = 0;
+      await trimmer.afterCommit(swept?.appended ?? 0);
+    } catch (error) {
+      if (isStopped) return;
+      sweepFailures += 1;
+      sweepBackOff.set(backOffMs(error, sweepFailures, polling, random));
       if (budget.blockedMs() > 0) await tellFailure(error);
     }
   }

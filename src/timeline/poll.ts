@@ -16,6 +16,8 @@ export interface Polled extends Committed {
   readonly error?: UpstreamError | undefined;
   /** What was left out, and why. */
   readonly problems: readonly Problem[];
+  /** How many requests it took. */
+  readonly requests: number;
   /** The k that was used. */
   readonly overlapMs: number;
 }
@@ -55,7 +57,8 @@ export async function poll(reading: Reading): Promise<Polled> {
   });
   const isWhole = (walked.end === 'closed' || walked.end === 'ended') && !isPartial;
   if (isWhole && committed.outcome !== 'conflict') notes.retrievedAtMs = notes.sentAtMs;
-  return { ...committed, error: walked.error, problems: problemsOf(walked, isPartial, source.key), overlapMs };
+  const problems = problemsOf(walked, isPartial, source.key);
+  return { ...committed, error: walked.error, problems, overlapMs, requests: walked.pages.length };
 }
 
 interface Polling {
