@@ -24,6 +24,8 @@ export interface Source {
 export interface SourcePolling {
   readonly minIntervalMs: number;
   readonly idleIntervalMs: number;
+  /** At least this long between two sweeps of one stretch of the timeline. */
+  readonly sweepIntervalMs: number;
   /** The overlap k, in ms of id time. */
   readonly overlapMs: number;
   readonly overlap: 'latest' | 'retrieved-at';

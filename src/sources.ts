@@ -28,6 +28,7 @@ export function buildSources(settings: Settings, deps: { http: HttpClient; clock
     polling: {
       minIntervalMs: source.minIntervalMs,
       idleIntervalMs: Math.max(settings.polling.idleIntervalMs, source.minIntervalMs),
+      sweepIntervalMs: settings.polling.sweepIntervalMs,
       overlapMs: source.overlapMs,
       overlap: source.overlap,
       pollWhen: source.pollWhen,

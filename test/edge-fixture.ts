@@ -163,6 +163,7 @@ export function createSource(key: string, options: { audience?: Audience; upstre
     polling: {
       minIntervalMs: 5000,
       idleIntervalMs: 60_000,
+      sweepIntervalMs: 300_000,
       overlapMs: 60_000,
       overlap: 'latest',
       pollWhen: 'always',

@@ -66,6 +66,7 @@ export function source(key: string, audience: Audience, upstream: Upstream, over
     polling: {
       minIntervalMs: 5000,
       idleIntervalMs: 60_000,
+      sweepIntervalMs: 300_000,
       overlapMs: 60_000,
       overlap: 'latest',
       pollWhen: 'always',

@@ -1,7 +1,14 @@
-import { UpstreamError } from '../src/errors.ts';
+import { type Problem, UpstreamError } from '../src/errors.ts';
 import { formatPostId } from '../src/ids/post-id.ts';
 import type { IdSchemeName, Post } from '../src/post.ts';
-import type { PageRequest, RateLimit, Upstream, UpstreamDescription, UpstreamPage } from '../src/upstreams/upstream.ts';
+import type {
+  FetchedPosts,
+  PageRequest,
+  RateLimit,
+  Upstream,
+  UpstreamDescription,
+  UpstreamPage,
+} from '../src/upstreams/upstream.ts';
 import {
   createSimulatedTimeline,
   type Manners,
@@ -17,6 +24,8 @@ export interface SimulatedServer {
   readonly upstream: Upstream;
   /** All requests for pages, oldest first. */
   readonly requests: readonly PageRequest[];
+  /** All requests by id, oldest first. */
+  readonly byId: readonly (readonly string[])[];
   /** The server's own time, Unix ms: local steps do not touch it. */
   now(): number;
 }
@@ -32,6 +41,8 @@ export interface SimulatedOptions extends Manners {
   readonly latencyMs?: number;
   /** Looks at each request (from 1) before it is answered; may throw, may say that the reply is partial. */
   readonly before?: (request: PageRequest, count: number) => 'partial' | undefined;
+  /** What is said about a post by id, instead of the truth; `count` requests by id from 1. */
+  readonly fetchById?: (upstreamId: string, count: number) => 'gone' | 'failed' | undefined;
   readonly rateLimit?: (count: number) => RateLimit | undefined;
 }
 
@@ -40,6 +51,7 @@ export function createSimulatedServer(options: SimulatedOptions): SimulatedServe
   const { clock, scheme, aheadMs = 0, latencyMs = 0 } = options;
   const timeline = createSimulatedTimeline(options);
   const requests: PageRequest[] = [];
+  const byId: (readonly string[])[] = [];
   const startMs = clock.now() - clock.elapsedMs + aheadMs;
   const now = () => startMs + clock.elapsedMs;
   const description: UpstreamDescription = {
@@ -49,6 +61,7 @@ export function createSimulatedServer(options: SimulatedOptions): SimulatedServe
     pageSize: options.pageSize,
     feedDepth: options.feedDepth,
     sinceId: true,
+    before: scheme !== 'opaque',
     bulk: 1,
     ...options.described,
   };
@@ -60,7 +73,8 @@ export function createSimulatedServer(options: SimulatedOptions): SimulatedServe
     if (latencyMs > 0) await clock.sleep(latencyMs / 2);
     const verdict = options.before?.(request, count);
     const nowMs = now();
-    const { sinceId, next: maxId, limit } = request;
+    const { sinceId, next, before, limit } = request;
+    const maxId = next ?? before;
     const page = timeline.page({ sinceId, maxId, limit }, nowMs);
     if (latencyMs > 0) await clock.sleep(latencyMs / 2);
     if (request.signal?.aborted) throw new UpstreamError('UNAVAILABLE', 'the request was broken off');
@@ -78,14 +92,32 @@ export function createSimulatedServer(options: SimulatedOptions): SimulatedServe
     };
   }
 
+  async function fetchPosts(upstreamIds: readonly string[]): Promise<FetchedPosts> {
+    const sentAtMs = clock.now();
+    byId.push(upstreamIds);
+    if (latencyMs > 0) await clock.sleep(latencyMs);
+    const posts = new Map<string, Post>();
+    const gone: string[] = [];
+    const failed = new Map<string, Problem>();
+    for (const id of upstreamIds) {
+      const post = timeline.posts.get(id);
+      const verdict = options.fetchById?.(id, byId.length);
+      if (verdict === 'failed') failed.set(id, { code: 'UNAVAILABLE', message: 'simulated outage' });
+      else if (verdict === 'gone' || post === undefined || post.isDeleted) gone.push(id);
+      else posts.set(id, toPost(post, scheme));
+    }
+    return { posts, gone, failed, sentAtMs };
+  }
+
   return {
     timeline,
     requests,
+    byId,
     now,
     upstream: {
       describe: async () => description,
       readPage,
-      fetchPosts: async () => ({ posts: new Map(), gone: [], failed: new Map(), sentAtMs: clock.now() }),
+      fetchPosts,
     },
   };
 }

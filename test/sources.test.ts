@@ -106,6 +106,7 @@ describe('sources', () => {
     assert.deepEqual(quick?.polling, {
       minIntervalMs: 50,
       idleIntervalMs: 1000,
+      sweepIntervalMs: 300_000,
       overlapMs: 60_000,
       overlap: 'retrieved-at',
       pollWhen: 'always',

@@ -60,6 +60,11 @@ export function arrivalOrderKey(arrivedAtMs: number, n: number): string {
   return `1${arrivedAtMs.toString(16).padStart(16, '0')}${n.toString(16).padStart(16, '0')}`;
 }
 
+/** When the opaque id of that order key was first seen, Unix ms. */
+export function arrivalMs(orderKey: string): number {
+  return Number.parseInt(orderKey.slice(1, 17), 16);
+}
+
 /** A scheme whose ids are numbers, with the time in the bits above `timeShift`. */
 interface NumberedScheme {
   readonly name: IdSchemeName;

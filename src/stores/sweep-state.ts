@@ -2,8 +2,8 @@ import type { PostId } from '../post.ts';
 
 /** How far the sweeps have come, over restarts. */
 export interface SweepState {
-  /** One a round, youngest age first: the order key up to which it has read everything again. */
-  readonly sweptKeys: readonly string[];
+  /** One a round, youngest age first: the time (of ids, or of arrival for opaque ones; Unix ms) up to which it has read all again. */
+  readonly sweptMs: readonly number[];
   /** The round that is being walked. */
   readonly walk?: SweepWalk | undefined;
   /** Posts that were missing where they should have been. */
@@ -13,14 +13,17 @@ export interface SweepState {
 }
 
 export interface SweepWalk {
-  readonly round: number;
-  /** The order key at which the walk began: the round has swept up to it when the walk ends. */
-  readonly topKey: string;
+  /** Down to this time the walk goes, Unix ms. */
+  readonly toMs: number;
+  /** When it began, in the same time: rounds reckon their ages from then. */
+  readonly startedAtMs: number;
+  /** Where it began, absent for the top of the timeline. */
+  readonly topMs?: number | undefined;
   /** Where reading goes on. */
   readonly next: string;
-  /** The lowest order key that was read, what lies above was compared. */
+  /** The lowest order key that was read: what lies above was compared. */
   readonly lowestKey: string;
-  /** How often in a row `next` was refused. */
+  /** How often in a row `next` was refused, or gave nothing. */
   readonly tries?: number | undefined;
 }
 

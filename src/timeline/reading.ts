@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import { UpstreamError } from '../errors.ts';
 import type { Source } from '../source.ts';
 import type { Store } from '../stores/store.ts';
-import type { PageRequest, RateLimit, UpstreamDescription, UpstreamPage } from '../upstreams/upstream.ts';
+import type { FetchedPosts, PageRequest, RateLimit, UpstreamDescription, UpstreamPage } from '../upstreams/upstream.ts';
 import type { Budget, Share } from './budget.ts';
 import type { Pace } from './pace.ts';
 import type { ServerClock } from './server-clock.ts';
@@ -31,6 +31,8 @@ export interface Notes {
   duplicatesDropped: number;
   description?: UpstreamDescription | undefined;
   rateLimit?: RateLimit | undefined;
+  /** When the last request was sent that brought a page, local clock: the credential was good then. */
+  readAtMs?: number | undefined;
   /** When the last poll's first request was sent, in server time. */
   sentAtMs?: number | undefined;
   /** The same of the last whole poll. */
@@ -56,6 +58,7 @@ export async function readPage(reading: Reading, share: Share, request: PageRequ
   try {
     const page = await abortable(source.upstream.readPage({ ...request, signal }), signal);
     serverClock.note(page);
+    notes.readAtMs = page.sentAtMs;
     notes.rateLimit = page.rateLimit;
     budget.note(inLocalTime(page, reading.clock.now()));
     return page;
@@ -66,6 +69,16 @@ export async function readPage(reading: Reading, share: Share, request: PageRequ
     }
     throw error;
   }
+}
+
+/** Posts by id out of the sweeps' share; at most `describe().bulk` ids, so that it is one request. Throws UpstreamError. */
+export async function fetchById(reading: Reading, upstreamIds: readonly string[]): Promise<FetchedPosts> {
+  const { source, budget, notes, signal } = reading;
+  budget.spend('sweep', throttleMs(source, 'sweep', notes.description));
+  notes.requests += 1;
+  const fetched = await abortable(source.upstream.fetchPosts(upstreamIds, signal), signal);
+  budget.note(fetched.rateLimit);
+  return fetched;
 }
 
 /** Pace where no headers tell: the software's known throttle, unless the settings name an interval for this source. */

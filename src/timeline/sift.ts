@@ -23,8 +23,19 @@ export interface Sifted {
   readonly spanMs: number;
 }
 
-/** `history`: the first poll, where nothing is late. `fill`: whatever is new is backfilled. */
-export type SiftMode = 'history' | 'poll' | 'fill';
+/**
+ * `history`: the first poll, where nothing is late. `fill`: whatever is new is backfilled. `sweep`: the same, and what lies
+ * above the watermark is left to the polls, which know whether anything is between.
+ */
+export type SiftMode = 'history' | 'poll' | 'fill' | 'sweep';
+
+/** Where nothing was read. */
+export const NOTHING_SIFTED: Sifted = {
+  append: [],
+  posts: [],
+  counts: { posts: 0, duplicatesDropped: 0, leaksPrevented: 0, backfilled: 0 },
+  spanMs: 0,
+};
 
 /** Drops what is known, finds edits and late posts. Pure; `reads` newest first, `ids` all that the replies held. */
 export function sift(query: {
@@ -41,24 +52,28 @@ export function sift(query: {
   serverNowMs: number;
 }): Sifted {
   const { state, scheme, mode, nowMs } = query;
-  const fresh = orderNew(query);
+  const present = { ...query, known: withoutReturned(query) };
+  const fresh = orderNew(mode === 'sweep' ? belowMark(present) : present);
   const mark = mode === 'history' ? undefined : state.watermark;
   const isLate = ({ orderKey, timeMs }: NewPost) =>
     mark !== undefined && timeMs !== undefined && orderKey < mark.orderKey;
-  const late = fresh.posts.filter(isLate);
-  const backfilled = mode === 'fill' ? fresh.posts : late.filter(({ timeMs }) => isInGap(state.gaps, timeMs ?? nowMs));
+  const late = fresh.posts.filter((post) => isLate(post) && !query.known.has(post.post.id));
+  const backfilled =
+    mode === 'fill' || mode === 'sweep'
+      ? fresh.posts
+      : late.filter(({ timeMs }) => isInGap(state.gaps, timeMs ?? nowMs));
   const leaks = mode === 'poll' ? late.filter((post) => !backfilled.includes(post)) : [];
   const markMs = mark && scheme.timeMs(mark.upstreamId);
   const samples = leaks.flatMap(({ timeMs }) =>
     markMs === undefined || timeMs === undefined ? [] : [markMs - timeMs],
   );
-  const changes = findChanges(query);
+  const changes = findChanges(present);
   const times = fresh.posts.map(({ timeMs }) => timeMs ?? nowMs);
 
   return {
     append: [...fresh.posts.map((post) => entryOf(post, isLate(post), nowMs)), ...changes.edits],
     posts: [...fresh.posts.map(({ post, readAtMs }) => ({ post, readAtMs })), ...changes.writes],
-    watermark: watermarkOf(query, fresh.posts.at(-1)),
+    watermark: mode === 'sweep' ? undefined : watermarkOf(query, fresh.posts.at(-1)),
     counts: {
       posts: fresh.posts.length,
       duplicatesDropped: changes.repeats,
@@ -69,6 +84,26 @@ export function sift(query: {
     lastArrivalMs: fresh.lastArrivalMs,
     spanMs: times.length === 0 ? 0 : Math.max(...times) - Math.min(...times),
   };
+}
+
+/** A removed post that was read after its removal is there again, and new. */
+function withoutReturned({ reads, known }: Parameters<typeof sift>[0]): ReadonlyMap<PostId, KnownEntry> {
+  const back = reads.filter(({ post, readAtMs }) => readAtMs > (known.get(post.id)?.removedAtMs ?? Infinity));
+  if (back.length === 0) return known;
+  const rest = new Map(known);
+  for (const { post } of back) rest.delete(post.id);
+  return rest;
+}
+
+/** Without what the polls have not come to. Of opaque ids, what stands above the first known post. */
+function belowMark<Query extends Parameters<typeof orderNew>[0]>(query: Query): Query {
+  const { reads, known, state, scheme } = query;
+  if (scheme.name === 'opaque') {
+    const first = reads.findIndex(({ post }) => known.has(post.id));
+    return { ...query, reads: first < 0 ? [] : reads.slice(first) };
+  }
+  const markKey = state.watermark?.orderKey ?? '';
+  return { ...query, reads: reads.filter(({ post }) => scheme.orderKey(post.upstreamId) <= markKey) };
 }
 
 function entryOf({ post, orderKey, timeMs, fromTop }: NewPost, late: boolean, nowMs: number): NewRecord {

@@ -12,7 +12,10 @@ const INTERVAL_MS = 3_600_000;
 const APPENDED = 1000;
 const LEAST_KNOWN = 10_000;
 
-/** The known-index keeps twice the deepest walk, so that what a poll can read again is never taken for new. */
+/**
+ * The known-index keeps twice the deepest walk, so that what a poll can read again is never taken for new, and as many
+ * posts as the log: sweeps read down to where it begins.
+ */
 export function createTrimmer(deps: {
   source: Source;
   timelines: TimelineStore;
@@ -33,7 +36,7 @@ export function createTrimmer(deps: {
         logId: source.logId,
         beforeMs: nowMs - keep.keepHours * 3_600_000,
         keepEntries: keep.keepEntries,
-        keepKnown: Math.max(LEAST_KNOWN, 2 * maxPages * deps.pageSize()),
+        keepKnown: Math.max(LEAST_KNOWN, keep.keepEntries, 2 * maxPages * deps.pageSize()),
       });
       trimmedAtMs = nowMs;
       since = 0;

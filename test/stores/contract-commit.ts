@@ -103,8 +103,8 @@ export function describeCommits(use: Use): void {
     it('keeps what is left of the sweeps apart from the state, until a commit replaces it', async (t) => {
       const store = await use(t);
       const sweep = (lowestKey: string): SweepState => ({
-        sweptKeys: [orderKey(5), orderKey(2)],
-        walk: { round: 1, topKey: orderKey(9), next: '7', lowestKey },
+        sweptMs: [NOW, NOW - 5],
+        walk: { toMs: NOW - 5, startedAtMs: NOW, next: '7', lowestKey },
         suspects: [{ postId: '1', upstreamId: 'up:1', goneAtMs: NOW, credentialId: 'town.example a' }],
         alive: ['2'],
       });

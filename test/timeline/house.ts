@@ -131,6 +131,8 @@ export function createSource(server: Pick<SimulatedServer, 'upstream'>, polling:
     polling: {
       minIntervalMs: 5000,
       idleIntervalMs: 60_000,
+      // Polls alone are looked at, unless a test says so.
+      sweepIntervalMs: 86_400_000,
       overlapMs: 60_000,
       overlap: 'latest',
       pollWhen: 'always',

@@ -103,6 +103,7 @@ export function sourceOf(key: string): Source {
     polling: {
       minIntervalMs: 5000,
       idleIntervalMs: 60_000,
+      sweepIntervalMs: 300_000,
       overlapMs: 60_000,
       overlap: 'latest',
       pollWhen: 'always',
