@@ -43,6 +43,36 @@ describe('sweeps', () => {
     });
   }
 
+  it('finds a post that shows in its old place, and a removal, where ids tell nothing', async () => {
+    const house = await createHouse({ scheme: 'opaque', isOpaque: true, polling: { overlapMs: 5000 } });
+    house.publish();
+    house.pollers.start();
+    await townOf(house, 10);
+    const late = house.publish({ lateMs: 20 * MINUTE });
+    const [doomed = ''] = (await townOf(house, 10)).slice(-9);
+    await house.clock.advance(5 * MINUTE);
+    assert.ok(!(await house.entries()).includes(late));
+    house.server.timeline.change(doomed, { isDeleted: true });
+    await house.clock.advance(5 * 60 * MINUTE);
+    assert.equal((await house.entries()).filter((id) => id === late).length, 1);
+    const removed = (await house.records()).filter(({ kind }) => kind === 'remove').map(({ postId }) => postId);
+    assert.deepEqual(removed, [postIdOf(doomed)]);
+    assert.deepEqual((await house.log()).gaps, []);
+    await house.pollers.stop();
+  });
+
+  it('takes nothing from before history for late', async () => {
+    for (const options of [{ scheme: 'opaque', isOpaque: true }, { scheme: 'mastodon' }] as const) {
+      const house = await createHouse({ ...options, pageSize: 10, polling: { idleIntervalMs: 10 * MINUTE } });
+      const history = Array.from({ length: 30 }, (_, n) => house.publish({ agoMs: (30 - n) * 1000 }));
+      house.pollers.start();
+      const ids = await townOf(house, 1);
+      await house.clock.advance(48 * 60 * MINUTE);
+      assert.deepEqual((await house.entries()).toSorted(), [...history.slice(-9), ...ids].toSorted());
+      await house.pollers.stop();
+    }
+  });
+
   it('goes on where a gateway left off that was killed, page by page', async () => {
     const house = await createHouse({ pageSize: 5, polling: { overlapMs: 1000 } });
     house.publish();
