@@ -55,7 +55,7 @@ export function createSweeper(reading: Reading): Sweeper {
 
   function pay(): void {
     if (credit >= 1) credit -= 1;
-    else grant.set(sweepIntervalMs);
+    grant.set(sweepIntervalMs);
   }
 
   return {
