@@ -37,6 +37,12 @@ export interface SimulatedPage {
   readonly next?: string | undefined;
 }
 
+/** What a page lies between, both bounds left out. */
+interface Bounds {
+  readonly sinceId?: string | undefined;
+  readonly maxId?: string | undefined;
+}
+
 /** One timeline with its posts, the model behind both forms of the simulated server. */
 export interface SimulatedTimeline {
   readonly posts: ReadonlyMap<string, SimulatedPost>;
@@ -55,7 +61,32 @@ export function createSimulatedTimeline(manners: Manners): SimulatedTimeline {
 
   const above = (a: string, b: string) => (manners.comparesDoubles ? Number(a) > Number(b) : compareIds(a, b) > 0);
 
-  function rows(query: Parameters<SimulatedTimeline['page']>[0], nowMs: number): SimulatedPost[] {
+  /** Exact ids in a timeline that is not cut: found without looking at all of them. */
+  function rowsFrom({ sinceId, maxId }: Bounds, limit: number, nowMs: number): SimulatedPost[] {
+    const found: SimulatedPost[] = [];
+    for (let at = maxId === undefined ? 0 : firstBelow(maxId); at < order.length && found.length < limit; at += 1) {
+      const post = order[at];
+      if (post === undefined || (sinceId !== undefined && compareIds(post.id, sinceId) <= 0)) break;
+      if (post.visibleAtMs <= nowMs && !post.isDeleted) found.push(post);
+    }
+    return found;
+  }
+
+  /** Where the first post with an id below this one stands. */
+  function firstBelow(id: string): number {
+    let low = 0;
+    let high = order.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (compareIds(order[middle]?.id ?? '', id) < 0) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+
+  function rows(query: Bounds, limit: number, nowMs: number): SimulatedPost[] {
+    const isExact = !manners.isOpaque && !manners.comparesDoubles && manners.feedDepth === undefined;
+    if (isExact) return rowsFrom(manners.ignoresSinceId ? { maxId: query.maxId } : query, limit, nowMs);
     const shown = order.filter((post) => post.visibleAtMs <= nowMs && !post.isDeleted).slice(0, manners.feedDepth);
     const sinceId = manners.ignoresSinceId ? undefined : query.sinceId;
     const { maxId } = query;
@@ -73,10 +104,8 @@ export function createSimulatedTimeline(manners: Manners): SimulatedTimeline {
     posts,
     put(post) {
       posts.set(post.id, post);
-      const at = order.findIndex((other) =>
-        manners.isOpaque ? other.atMs <= post.atMs : compareIds(other.id, post.id) < 0,
-      );
-      order.splice(at < 0 ? order.length : at, 0, post);
+      const older = manners.isOpaque ? order.findIndex((other) => other.atMs <= post.atMs) : firstBelow(post.id);
+      order.splice(older < 0 ? order.length : older, 0, post);
     },
     change(id, change) {
       const post = posts.get(id);
@@ -87,7 +116,7 @@ export function createSimulatedTimeline(manners: Manners): SimulatedTimeline {
     },
     page(query, nowMs) {
       const limit = Math.min(query.limit ?? manners.pageSize, manners.pageSize);
-      const page = rows(query, nowMs).slice(0, limit);
+      const page = rows(query, limit, nowMs).slice(0, limit);
       const pinned = query.maxId === undefined ? (manners.pinned ?? []).flatMap((id) => posts.get(id) ?? []) : [];
       const shown = page.filter((post) => !post.isHidden);
       return {
