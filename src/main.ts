@@ -14,6 +14,7 @@ const commands: Readonly<Record<CommandName, () => Promise<(args: CommandArgs) =
   },
   check: async () => (await import('./commands/check.ts')).check,
   record: async () => (await import('./commands/record.ts')).record,
+  experiment: async () => (await import('./commands/experiment.ts')).experiment,
   decode: async () => (await import('./commands/decode.ts')).decode,
 };
 

@@ -20,4 +20,6 @@ export interface Flags {
   /** 1 to 1000. */
   readonly pages?: number | undefined;
   readonly viewer?: string | undefined;
+  /** 1 to 1440. */
+  readonly minutes?: number | undefined;
 }

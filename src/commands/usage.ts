@@ -5,6 +5,7 @@ export const USAGE = `Usage: sluice [serve]                               run th
        sluice check [--live]                        check the settings; --live asks each source once
        sluice record --source ID --out DIR [--pages N]
                                                     save a source's real replies, without tokens and cookies
+       sluice experiment --source ID [--minutes N]  run the usual pollers beside Sluice's, and report every leak
        sluice decode ID|TOKEN [--viewer USER]       explain an id in every layout, or a token
        sluice --help | --version
 
@@ -12,10 +13,11 @@ export const USAGE = `Usage: sluice [serve]                               run th
   --source ID     the settings key of a source
   --out DIR       made when it is missing; nothing in it is overwritten. Private posts are saved as they are.
   --pages N       how many pages of the timeline to save: 1 to 1000, 1 when left out
+  --minutes N     how long to watch the source: 1 to 1440, 10 when left out; Ctrl-C ends it with the summary
   --viewer USER   whose token it is: For You cursors are bound to a viewer. Verifying takes tokens.keys in the settings.
   PORT, HOST      override server.port and server.host`;
 
-export type CommandName = 'serve' | 'check' | 'record' | 'decode';
+export type CommandName = 'serve' | 'check' | 'record' | 'experiment' | 'decode';
 
 /** What the command line asks for; `mistake` says why it cannot be done. */
 export type Invocation =
@@ -30,6 +32,7 @@ const OPTIONS = {
   out: { type: 'string' },
   pages: { type: 'string' },
   viewer: { type: 'string' },
+  minutes: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean', short: 'v' },
 } as const;
@@ -39,6 +42,7 @@ const COMMANDS: Readonly<Record<CommandName, { readonly flags: readonly string[]
   serve: { flags: ['config'], operands: 0 },
   check: { flags: ['config', 'live'], operands: 0 },
   record: { flags: ['config', 'source', 'out', 'pages'], operands: 0 },
+  experiment: { flags: ['config', 'source', 'minutes'], operands: 0 },
   decode: { flags: ['config', 'viewer'], operands: 1 },
 };
 
@@ -46,7 +50,7 @@ const COMMANDS: Readonly<Record<CommandName, { readonly flags: readonly string[]
 export function parseInvocation(args: readonly string[]): Invocation {
   const parsed = parse(args);
   if ('mistake' in parsed) return parsed;
-  const { help, version, pages, ...flags } = parsed.values;
+  const { help, version, pages, minutes, ...flags } = parsed.values;
   if (help) return { show: 'help' };
   if (version) return { show: 'version' };
 
@@ -62,12 +66,20 @@ export function parseInvocation(args: readonly string[]): Invocation {
   if (command === 'record' && (flags.source === undefined || flags.out === undefined)) {
     return { mistake: 'record needs --source ID and --out DIR' };
   }
+  if (command === 'experiment' && flags.source === undefined) return { mistake: 'experiment needs --source ID' };
+  if (minutes !== undefined && !/^([1-9]\d{0,2}|1[0-3]\d\d|14[0-3]\d|1440)$/.test(minutes)) {
+    return { mistake: `--minutes must be a whole number 1 to 1440, got ${JSON.stringify(minutes)}` };
+  }
   if (pages !== undefined && !/^([1-9]\d{0,2}|1000)$/.test(pages)) {
     return { mistake: `--pages must be a whole number 1 to 1000, got ${JSON.stringify(pages)}` };
   }
   return {
     command,
-    flags: { ...flags, pages: pages === undefined ? undefined : Number(pages) },
+    flags: {
+      ...flags,
+      pages: pages === undefined ? undefined : Number(pages),
+      minutes: minutes === undefined ? undefined : Number(minutes),
+    },
     operand: operands[0] ?? '',
   };
 }

@@ -12,17 +12,25 @@ const mistakeIn = (...args: string[]) => {
 describe('the command line', () => {
   it('serves by default, with the flags that serve has', () => {
     for (const args of [[], ['serve']]) {
-      assert.deepEqual(parseInvocation(args), { command: 'serve', flags: { pages: undefined }, operand: '' });
+      assert.deepEqual(parseInvocation(args), {
+        command: 'serve',
+        flags: { pages: undefined, minutes: undefined },
+        operand: '',
+      });
     }
     assert.deepEqual(parseInvocation(['--config', 'a.ts']), {
       command: 'serve',
-      flags: { config: 'a.ts', pages: undefined },
+      flags: { config: 'a.ts', pages: undefined, minutes: undefined },
       operand: '',
     });
   });
 
   it('takes flags before and behind the command', () => {
-    const wanted = { command: 'record', flags: { source: 'home', out: 'r', config: 'a.ts', pages: 3 }, operand: '' };
+    const wanted = {
+      command: 'record',
+      flags: { source: 'home', out: 'r', config: 'a.ts', pages: 3, minutes: undefined },
+      operand: '',
+    };
     const args = ['--config=a.ts', 'record', '--source', 'home', '--out', 'r', '--pages', '3'];
     assert.deepEqual(parseInvocation(args), wanted);
   });
