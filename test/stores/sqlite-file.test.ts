@@ -45,7 +45,11 @@ describe('opening a file', () => {
     t.after(() => other.close());
     other.exec('BEGIN EXCLUSIVE');
     const sleep = t.mock.fn(async () => other.exec('COMMIT'));
-    const store = await openSqliteStore({ file, busyTimeoutMs: 1, clock: { now: Date.now, sleep } });
+    const store = await openSqliteStore({
+      file,
+      busyTimeoutMs: 1,
+      clock: { now: Date.now, monotonic: Date.now, sleep },
+    });
     t.after(() => store.close());
     await store.ping();
     assert.equal(sleep.mock.callCount(), 1);
@@ -164,6 +168,15 @@ async function assertHolds(store: Store, ids: readonly string[]): Promise<void> 
   assert.equal((await store.timelines.readLog('town')).version, ids.length / 2);
   assert.equal((await store.posts.getPosts(ids)).size, ids.length);
 }
+
+it('a lease of a gateway that died does not outlive a clock that was set back by hours', async (t) => {
+  const { leases } = await openFor(t, newFile(t));
+  const lease = { name: 'poll:town', ttlMs: 5000, nowMs: Date.UTC(2026, 10, 20) };
+  assert.equal(await leases.acquire({ ...lease, holder: 'dead' }), true);
+  const nowMs = lease.nowMs - 7_200_000;
+  assert.equal(await leases.acquire({ ...lease, nowMs, holder: 'next' }), true);
+  assert.equal(await leases.acquire({ ...lease, nowMs: nowMs + 10, holder: 'third' }), false);
+});
 
 function newFile(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-store-'));
