@@ -68,6 +68,7 @@ export function labSource(upstream: Upstream): Source {
       overlap: 'latest',
       pollWhen: 'always',
       ownInterval: false,
+      ownOverlap: false,
     },
   };
 }
@@ -112,6 +113,7 @@ export function createLabClient(store: Store, clock: VirtualClock): LabClient {
   return {
     async read() {
       const ids: string[] = [];
+      const gaps: Gap[] = [];
       for (;;) {
         const view = await reader.read({
           sources: [source],
@@ -120,8 +122,9 @@ export function createLabClient(store: Store, clock: VirtualClock): LabClient {
           ...(since && { since }),
         });
         ids.push(...view.entries.map(({ post }) => post.upstreamId));
+        gaps.push(...view.gaps.map(({ gap }) => gap));
         since = view.since ?? since;
-        if (!view.hasNewer) return { ids, gaps: view.gaps.map(({ gap }) => gap) };
+        if (!view.hasNewer) return { ids, gaps };
       }
     },
   };

@@ -2,6 +2,8 @@
 export interface Clock {
   /** Unix milliseconds. */
   now(): number;
+  /** Milliseconds since some moment: for stretches of time, whatever the wall clock is set to meanwhile. */
+  monotonic(): number;
   /** Resolves after `ms`, or at once when `signal` aborts; never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
@@ -9,6 +11,7 @@ export interface Clock {
 /** The machine's own clock. Its timers do not keep the process alive. */
 export const systemClock: Clock = {
   now: () => Date.now(),
+  monotonic: () => performance.now(),
   sleep: (ms, signal) =>
     new Promise((resolve) => {
       if (signal?.aborted) return resolve();

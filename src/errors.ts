@@ -85,15 +85,23 @@ export class UpstreamError extends SluiceError {
   readonly retryAtMs: number | undefined;
   /** The HTTP status, absent when none came. */
   readonly status: number | undefined;
+  /** RATE_LIMITED: true where only the limit of this endpoint is used up. */
+  readonly endpoint: boolean;
 
   constructor(
     code: UpstreamErrorCode,
     message: string,
-    options?: { cause?: unknown; retryAtMs?: number | undefined; status?: number | undefined },
+    options?: {
+      cause?: unknown;
+      retryAtMs?: number | undefined;
+      status?: number | undefined;
+      endpoint?: boolean | undefined;
+    },
   ) {
     super(code, message, options);
     this.retryAtMs = options?.retryAtMs;
     this.status = options?.status;
+    this.endpoint = options?.endpoint ?? false;
   }
 }
 

@@ -56,7 +56,8 @@ export async function createGateway(deps: {
   const { maxWaitMs } = settings.polling;
   const timeline = createTimelineReader({ store, refresh: pollers.refresh, clock, maxWaitMs });
   const candidates = createCandidates({ store, sources, refresh: pollers.refresh, clock, maxWaitMs });
-  const hydrator = createHydrator({ posts: store.posts, sources, mayFetchById: pollers.mayFetchById, clock });
+  const { mayFetchById, fetchedById } = pollers;
+  const hydrator = createHydrator({ posts: store.posts, sources, mayFetchById, fetchedById, clock });
   const hosts = new Set(sources.map(({ host }) => host));
   const forYou = createForYou({
     feeds: store.feeds,

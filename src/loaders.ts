@@ -4,7 +4,7 @@ import { type Problem, RecommenderUnavailableError, StoreUnavailableError } from
 import type { Hydrate } from './feed/for-you.ts';
 import { parsePostId } from './ids/post-id.ts';
 import { mayCarry } from './loaders/access.ts';
-import { createFetchById, type Wanted } from './loaders/fetch-by-id.ts';
+import { createFetchById, type FetchedListener, type Wanted } from './loaders/fetch-by-id.ts';
 import { createNamedPosts } from './loaders/named-posts.ts';
 import { readVisible, type VisiblePosts } from './loaders/visible-posts.ts';
 import type { Post, PostId } from './post.ts';
@@ -41,14 +41,16 @@ export function createHydrator(deps: {
   sources: readonly Source[];
   /** Spends one request of the budget for reads by id; false: none is left. */
   mayFetchById: (source: Source) => boolean;
+  /** Is told what came of the requests that were spent. */
+  fetchedById?: FetchedListener | undefined;
   clock: Clock;
   /** A body read longer ago is read again; 10 min. */
   freshMs?: number | undefined;
   /** A page waits so long for posts by id; 3 s. */
   maxWaitMs?: number | undefined;
 }): Hydrator {
-  const { posts, sources, mayFetchById, clock, freshMs = 600_000, maxWaitMs = 3_000 } = deps;
-  const fetchById = createFetchById({ mayFetchById, clock, maxWaitMs });
+  const { posts, sources, mayFetchById, fetchedById, clock, freshMs = 600_000, maxWaitMs = 3_000 } = deps;
+  const fetchById = createFetchById({ mayFetchById, fetchedById, clock, maxWaitMs });
   const named = createNamedPosts({ sources, fetchById, clock, freshMs });
 
   /** What the record holds for this viewer, stale bodies read again as far as that goes now. */

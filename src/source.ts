@@ -18,6 +18,8 @@ export interface Source {
   readonly upstream: Upstream;
   /** Names the (host, token) pair whose rate budget this source shares. Holds no secret. */
   readonly credentialId: string;
+  /** True where no token is sent. */
+  readonly anonymous?: boolean | undefined;
   readonly polling: SourcePolling;
 }
 
@@ -26,12 +28,16 @@ export interface SourcePolling {
   readonly idleIntervalMs: number;
   /** At least this long between two sweeps of one stretch of the timeline. */
   readonly sweepIntervalMs: number;
-  /** The overlap k, in ms of id time. */
+  /** The overlap k while nothing was measured, in ms of id time. */
   readonly overlapMs: number;
+  /** True when the settings name `overlapMs` for this source: then k is not measured. */
+  readonly ownOverlap: boolean;
   readonly overlap: 'latest' | 'retrieved-at';
   readonly pollWhen: 'always' | 'asked';
   /** True when `minIntervalMs` was set for this source by name: then it wins over the software's known throttles. */
   readonly ownInterval: boolean;
+  /** The most posts to read in one day (UTC), for upstreams that bill them. Absent: no bound. */
+  readonly maxPostsPerDay?: number | undefined;
   /** From the settings; otherwise the upstream finds out. */
   readonly idScheme?: IdSchemeName | undefined;
 }

@@ -25,6 +25,7 @@ export function buildSources(settings: Settings, deps: { http: HttpClient; clock
     audience: source.audience,
     upstream: createUpstream({ ...source, keepPrivate: isUsers(source.audience) }, deps),
     credentialId: `${source.host} ${source.token === undefined ? 'anonymous' : fingerprint(source.token)}`,
+    anonymous: source.token === undefined,
     polling: {
       minIntervalMs: source.minIntervalMs,
       idleIntervalMs: Math.max(settings.polling.idleIntervalMs, source.minIntervalMs),
@@ -32,7 +33,9 @@ export function buildSources(settings: Settings, deps: { http: HttpClient; clock
       overlapMs: source.overlapMs,
       overlap: source.overlap,
       pollWhen: source.pollWhen,
+      maxPostsPerDay: source.maxPostsPerDay,
       ownInterval: source.ownInterval,
+      ownOverlap: source.ownOverlap,
       idScheme: source.idScheme,
     },
   }));

@@ -64,7 +64,7 @@ export async function openEdge(options: EdgeOptions = {}): Promise<Edge> {
   const store = await openSqliteStore({ file: ':memory:' });
   const sources = options.sources ?? [createSource('town')];
   const time = { nowMs: NOW_MS };
-  const clock: Clock = { now: () => time.nowMs, sleep: systemClock.sleep };
+  const clock: Clock = { now: () => time.nowMs, monotonic: systemClock.monotonic, sleep: systemClock.sleep };
   const refresh = async () => new Set<string>();
   const newestFirst: Recommender = {
     recommend: async ({ candidates }) => candidates.map(({ post }) => ({ postId: post.id })),
@@ -168,6 +168,7 @@ export function createSource(key: string, options: { audience?: Audience; upstre
       overlap: 'latest',
       pollWhen: 'always',
       ownInterval: false,
+      ownOverlap: false,
     },
   };
 }

@@ -71,6 +71,7 @@ export function source(key: string, audience: Audience, upstream: Upstream, over
       overlap: 'latest',
       pollWhen: 'always',
       ownInterval: false,
+      ownOverlap: false,
     },
     ...overrides,
   };

@@ -19,6 +19,8 @@ export interface Manners {
   readonly pageSize: number;
   /** The newest page each time (account pages of Hollo, snac and GoToSocial). */
   readonly ignoresSinceId?: boolean;
+  /** Nothing above any since_id, for ever (GoToSocial with one of another scheme). */
+  readonly answersSinceIdWithNothing?: boolean;
   /** Home and list of Mastodon keep ids as doubles. */
   readonly comparesDoubles?: boolean;
   /** Only so many posts are kept. */
@@ -115,6 +117,7 @@ export function createSimulatedTimeline(manners: Manners): SimulatedTimeline {
       order = order.map((other) => (other.id === id ? changed : other));
     },
     page(query, nowMs) {
+      if (manners.answersSinceIdWithNothing && query.sinceId !== undefined) return { posts: [] };
       const limit = Math.min(query.limit ?? manners.pageSize, manners.pageSize);
       const page = rows(query, limit, nowMs).slice(0, limit);
       const pinned = query.maxId === undefined ? (manners.pinned ?? []).flatMap((id) => posts.get(id) ?? []) : [];

@@ -100,7 +100,10 @@ describe('sources', () => {
 
   it('are polled at least as rarely when idle as when asked for', () => {
     const [quick, slow] = build(
-      { quick: { ...town, minIntervalMs: 50, overlap: 'retrieved-at' }, slow: { ...bird, pollWhen: 'asked' } },
+      {
+        quick: { ...town, minIntervalMs: 50, overlap: 'retrieved-at' },
+        slow: { ...bird, pollWhen: 'asked', maxPostsPerDay: 500 },
+      },
       { polling: { idleIntervalMs: 1000 } },
     );
     assert.deepEqual(quick?.polling, {
@@ -110,12 +113,15 @@ describe('sources', () => {
       overlapMs: 60_000,
       overlap: 'retrieved-at',
       pollWhen: 'always',
+      maxPostsPerDay: undefined,
       ownInterval: true,
+      ownOverlap: false,
       idScheme: undefined,
     });
     assert.equal(slow?.polling.idleIntervalMs, 60_000);
     assert.equal(slow?.polling.ownInterval, false);
     assert.equal(slow?.polling.pollWhen, 'asked');
+    assert.equal(slow?.polling.maxPostsPerDay, 500);
   });
 
   it('are asked at their own URL with their own token', async () => {

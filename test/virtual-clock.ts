@@ -31,6 +31,7 @@ export function createVirtualClock(startMs = Date.UTC(2026, 10, 20)): VirtualClo
 
   return {
     now: () => wallMs + elapsedMs,
+    monotonic: () => elapsedMs,
     sleep: (ms, signal) =>
       new Promise((resolve) => {
         if (signal?.aborted) return resolve();

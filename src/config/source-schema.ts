@@ -36,6 +36,9 @@ const common = {
     .describe('How far since_id goes back below the newest id, in ms of id time.'),
   overlap: z.enum(['latest', 'retrieved-at']).default('latest'),
   pollWhen: z.enum(['always', 'asked']).default('always').describe("'asked' is for upstreams that bill."),
+  maxPostsPerDay: whole(1, 1_000_000_000)
+    .optional()
+    .describe('Not more posts are read in a day (UTC), for upstreams that bill them. Sweeps stop at half of it.'),
   deadlineMs: whole(100, 120_000).default(10_000).describe('For one request as a whole.'),
   allowInsecure: z.boolean().default(false).describe('Allows http: to another machine.'),
 };

@@ -18,10 +18,14 @@ interface CommonSource {
   readonly minIntervalMs: number;
   /** True when the source has a `minIntervalMs` of its own. */
   readonly ownInterval: boolean;
+  /** True when the source has an `overlapMs` of its own. */
+  readonly ownOverlap: boolean;
   /** In ms of id time, at least 1000. */
   readonly overlapMs: number;
   readonly overlap: 'latest' | 'retrieved-at';
   readonly pollWhen: 'always' | 'asked';
+  /** Absent: as many as there are. */
+  readonly maxPostsPerDay?: number | undefined;
   readonly deadlineMs: number;
   /** Absent: the upstream finds out. */
   readonly idScheme?: IdSchemeName | undefined;
@@ -51,9 +55,11 @@ export function checkedSource(key: string, source: CheckedSource, polling: { min
     token,
     audience: source.audience ?? 'anyone',
     ownInterval: source.minIntervalMs !== undefined,
+    ownOverlap: source.overlapMs !== undefined,
     overlapMs: source.overlapMs ?? OVERLAP_MS[source.kind],
     overlap,
     pollWhen,
+    maxPostsPerDay: source.maxPostsPerDay,
     deadlineMs,
   };
   if (source.kind === 'mastodon') {

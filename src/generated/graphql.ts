@@ -332,7 +332,7 @@ export type ProblemCode =
   | 'MALFORMED'
   /** The source is not connected. */
   | 'NOT_CONNECTED'
-  /** The upstream's rate limit is used up until `retryAt`. */
+  /** The upstream's rate limit, or what the settings allow a day, is used up until `retryAt`. */
   | 'RATE_LIMITED'
   /** The recommender did not answer usefully: an earlier feed or the built-in recommender serves. */
   | 'RECOMMENDER_UNAVAILABLE'
@@ -340,7 +340,7 @@ export type ProblemCode =
   | 'STALE'
   /** The store did not answer: this page could not be kept. */
   | 'STORE_UNAVAILABLE'
-  /** The upstream does not accept the source's token. */
+  /** The upstream does not accept the source's token, or wants one. Nothing is asked with it until the settings change. */
   | 'UNAUTHORIZED'
   /** The upstream did not answer, or answered with an error of its own. */
   | 'UNAVAILABLE';
@@ -522,9 +522,9 @@ export type SourceState =
   | 'OK'
   /** It has not been read yet. */
   | 'STARTING'
-  /** It is not polled any more. */
+  /** It is not asked any more, since its token was refused. Goes on after a start with another token in the settings. */
   | 'STOPPED'
-  /** It waits for its rate limit. */
+  /** It waits for its rate limit, or for the next day where the settings bound the posts of one. */
   | 'WAITING';
 
 /** A post's place in the timeline. */

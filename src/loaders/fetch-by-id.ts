@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import { type Problem, UpstreamError } from '../errors.ts';
 import type { Post, PostId } from '../post.ts';
 import type { Source } from '../source.ts';
+import type { FetchedPosts } from '../upstreams/upstream.ts';
 
 /** A post to ask for, with whose credential. */
 export interface Wanted {
@@ -22,6 +23,12 @@ export type FetchById = (
   wanted: readonly Wanted[],
 ) => Promise<{ readonly outcomes: ReadonlyMap<PostId, FetchOutcome>; readonly problems: readonly Problem[] }>;
 
+/** Hands what the upstream told about its limits, or an error, back to the budget. */
+export type FetchedListener = (
+  source: Source,
+  outcome: { requests: number; fetched?: FetchedPosts | undefined; error?: unknown },
+) => void;
+
 /** How long a host that failed is left alone when it does not say. */
 const BACK_OFF_MS = 30_000;
 
@@ -29,10 +36,12 @@ const BACK_OFF_MS = 30_000;
 export function createFetchById(deps: {
   /** Spends one request of the source's budget; false: none is left. */
   mayFetchById: (source: Source) => boolean;
+  /** Is told what came of the requests that were spent. */
+  fetchedById?: FetchedListener | undefined;
   clock: Clock;
   maxWaitMs: number;
 }): FetchById {
-  const { mayFetchById, clock, maxWaitMs } = deps;
+  const { mayFetchById, fetchedById, clock, maxWaitMs } = deps;
   const failing = new Map<string, { problem: Problem; untilMs: number }>();
 
   async function fetchBatch(key: string, batch: readonly Wanted[]) {
@@ -50,14 +59,25 @@ export function createFetchById(deps: {
       problems.push({ ...problem, sourceKey: source.key });
       failing.set(key, { problem, untilMs: problem.retryAtMs ?? clock.now() + BACK_OFF_MS });
     };
+    let requests = 0;
+    const spend = () => {
+      const isSpent = mayFetchById(source);
+      if (isSpent) requests += 1;
+      return isSpent;
+    };
+    const hear = (outcome: { fetched?: FetchedPosts; error?: unknown }) => {
+      fetchedById?.(source, { requests, ...outcome });
+      requests = 0;
+    };
     try {
       await within(maxWaitMs, clock, async (signal) => {
-        const asked = affordable(batch, (await source.upstream.describe(signal)).bulk, () => mayFetchById(source));
+        const asked = affordable(batch, (await source.upstream.describe(signal)).bulk, spend);
         if (asked.length === 0) return;
         const fetched = await source.upstream.fetchPosts(
           asked.map(({ upstreamId }) => upstreamId),
           signal,
         );
+        hear({ fetched });
         const gone = new Set(fetched.gone);
         for (const { id, upstreamId } of asked) {
           const post = fetched.posts.get(upstreamId);
@@ -70,6 +90,7 @@ export function createFetchById(deps: {
       });
     } catch (error) {
       fail(problemOf(error));
+      hear({ error });
     }
     return { outcomes, problems };
   }

@@ -210,6 +210,8 @@ export interface SourceStatus {
   readonly rateLimit?: RateLimit | undefined;
   /** Counted since the last commit, which takes them along: to be added to the log's own counts. */
   readonly uncommitted?: Pick<LogCounts, 'requests' | 'duplicatesDropped'> | undefined;
+  /** Where the settings bound it: the day (`2026-11-21`, UTC) and how many posts were read on it. */
+  readonly readToday?: { readonly day: string; readonly posts: number } | undefined;
   /** About the last attempt. */
   readonly problems: readonly Problem[];
 }

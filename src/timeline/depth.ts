@@ -23,10 +23,22 @@ export async function depthOf(
   const { target, enoughKey, state, scheme } = query;
   if (scheme.name === 'opaque') return opaqueDepth(page, query);
   const floor = pageFloor(page.ids, scheme);
-  if (floor === undefined) return 'new';
+  // No id has the scheme's form: the server has become another one.
+  if (floor === undefined) return page.posts.length > 0 && (await isAllKnown(page, query)) ? 'target' : 'new';
   const key = scheme.orderKey(floor);
   if (key <= (target.orderKey ?? '') || key <= (enoughKey ?? '')) return 'target';
   return state.watermark !== undefined && key <= state.watermark.orderKey ? 'overlap' : 'new';
+}
+
+async function isAllKnown(
+  { posts }: Pick<UpstreamPage, 'posts'>,
+  { timelines, logId }: { timelines: TimelineStore; logId: string },
+): Promise<boolean> {
+  const known = await timelines.known(
+    logId,
+    posts.map(({ id }) => id),
+  );
+  return posts.every(({ id }) => known.has(id));
 }
 
 async function opaqueDepth(

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 
-/** A wait that a local clock which is set back starts anew, not lengthens by as much. */
+/** A wait that no step of the wall clock shortens or lengthens. */
 export interface Due {
   /** ms left; 0 when it is over, or never began. */
   leftMs(): number;
@@ -9,17 +9,11 @@ export interface Due {
 }
 
 export function createDue(clock: Clock): Due {
-  let fromMs = 0;
-  let waitMs = 0;
+  let untilMs = Number.NEGATIVE_INFINITY;
   return {
-    leftMs() {
-      const nowMs = clock.now();
-      if (nowMs < fromMs) fromMs = nowMs;
-      return Math.max(0, fromMs + waitMs - nowMs);
-    },
+    leftMs: () => Math.max(0, Math.ceil(untilMs - clock.monotonic())),
     set(ms) {
-      fromMs = clock.now();
-      waitMs = ms;
+      untilMs = clock.monotonic() + ms;
     },
   };
 }

@@ -9,8 +9,11 @@ import { schemeOf } from './history.ts';
 import { sinceIdBelow, type Target } from './overlap.ts';
 import { pageFloor } from './page-floor.ts';
 import { describe, type Reading, readPage } from './reading.ts';
-import { type Sifted, sift } from './sift.ts';
+import { NOTHING_SIFTED, type Sifted, sift } from './sift.ts';
 import { MOST_EMPTY_PAGES } from './walk.ts';
+
+/** Stands for `next` where reading begins anew, below the lowest id that was read. No upstream gives it. */
+const AGAIN = '';
 
 /** After so many refusals in a row a gap is given up. */
 const MOST_TRIES = 3;
@@ -32,12 +35,23 @@ export async function fillGap(reading: Reading): Promise<Committed | undefined> 
   let page: UpstreamPage;
   try {
     const sinceId = description.sinceId ? sinceIdBelow(target, scheme, description, state) : undefined;
-    page = await readPage(reading, 'fill', { next: fill.next, sinceId });
+    const { next, lowestId: before } = fill;
+    page = await readPage(reading, 'fill', next === AGAIN ? { before } : { next, sinceId });
   } catch (error) {
     if (!isRefused(error)) throw error;
+    // A token that was too old: where any id will do, filling goes on below the lowest that was read.
+    const { lowestId: before } = fill;
+    if (description.before && before !== undefined && fill.next !== AGAIN) {
+      return commitSifted(reading, {
+        state,
+        sifted: NOTHING_SIFTED,
+        nowMs: clock.now(),
+        gaps: replaced(state, gap, { ...gap, fill: { ...fill, next: AGAIN } }),
+      });
+    }
     return commitSifted(reading, {
       state,
-      sifted: NOTHING,
+      sifted: NOTHING_SIFTED,
       nowMs: clock.now(),
       gaps: replaced(state, gap, triedAgain(gap)),
     });
@@ -57,13 +71,6 @@ export async function fillGap(reading: Reading): Promise<Committed | undefined> 
   const after = gapAfter({ gap, page, isClosed: depth === 'target', state, scheme, description, sifted });
   return commitSifted(reading, { state, sifted, nowMs, gaps: replaced(state, gap, after) });
 }
-
-const NOTHING: Sifted = {
-  append: [],
-  posts: [],
-  counts: { posts: 0, duplicatesDropped: 0, leaksPrevented: 0, backfilled: 0 },
-  spanMs: 0,
-};
 
 /** What is left of the gap after a page of it, undefined when that is nothing. */
 function gapAfter(read: {

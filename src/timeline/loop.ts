@@ -1,18 +1,18 @@
 import { type Asking, createAsking } from './asking.ts';
-import { backOffMs, problemOf } from './back-off.ts';
-import { createDue } from './due.ts';
-import { fillGap } from './fill-gap.ts';
-import { openFills } from './gaps.ts';
+import { problemOf } from './back-off.ts';
 import { keepLease } from './lease.ts';
 import { type Polled, poll } from './poll.ts';
-import { type Reading, throttleMs } from './reading.ts';
-import { createStatusTeller } from './status.ts';
-import { createSweeper } from './sweep.ts';
+import type { Reading } from './reading.ts';
+import { createRetry } from './retry.ts';
+import { createSchedule } from './schedule.ts';
+import { createStatusTeller, dayProblem, outageProblem, type Said, stoppedProblem } from './status.ts';
 import type { Trimmer } from './trim.ts';
+import { createUpkeep, type UpkeepShare } from './upkeep.ts';
+import type { Share } from './windows.ts';
 
 /** The background loop of one source. */
 export interface Loop {
-  /** Polls, fills and trims until `stop`. Never rejects. */
+  /** Polls, fills, sweeps and trims until `stop`, or until the token is refused. Never rejects. */
   run(): Promise<void>;
   readonly refresh: Asking['refresh'];
   stop(): void;
@@ -29,35 +29,32 @@ export function createLoop(deps: {
   log: (line: string) => void;
 }): Loop {
   const { reading, leases, holder, trimmer, random, log } = deps;
-  const { source, clock, budget, notes, store } = reading;
+  const { source, clock, budget, notes, store, day } = reading;
   const { polling } = source;
-  const status = createStatusTeller({ source, timelines: store.timelines, clock, log });
+  const status = createStatusTeller(reading, log);
   const lease = keepLease({ leases, clock, name: `poll:${source.logId}`, holder, onChange: leaseChanged });
+  const schedule = createSchedule({ clock, polling, pace: reading.pace });
+  const retry = createRetry({ clock, polling, random });
+  const upkeep = createUpkeep(reading, random);
+  const isPolledByItself = polling.pollWhen === 'always';
 
-  const young = createDue(clock);
-  const idle = createDue(clock);
-  const backOff = createDue(clock);
-  const fillBackOff = createDue(clock);
-  const sweepBackOff = createDue(clock);
-  const sweeper = createSweeper(reading);
-  let failures = 0;
-  let fillFailures = 0;
-  let sweepFailures = 0;
   let isStopped = false;
   let isAsked = false;
   let isAdopted = false;
-  let hasGap = false;
   let lastPolledAtMs: number | undefined;
   let overlapMs = polling.overlapMs;
+  let said: Pick<Said, 'state' | 'problems'> = { state: 'OK', problems: [] };
+  let toldOutage: unknown;
   let nap = new AbortController();
+  budget.onChange(wake);
   const asking = createAsking({
     clock,
     lease,
     status,
     minIntervalMs: polling.minIntervalMs,
     isStopped: () => isStopped,
-    isYoung: () => isAdopted && young.leftMs() > 0 && lastPolledAtMs !== undefined,
-    allowedInMs: () => (isAdopted ? Math.max(backOff.leftMs(), budget.waitMs('poll')) : 0),
+    isYoung: () => isAdopted && schedule.youngMs() > 0 && lastPolledAtMs !== undefined,
+    allowedInMs: () => (isAdopted ? Math.max(retry.leftMs(), budget.waitMs('poll', { isPreferred: true })) : 0),
     ask() {
       isAsked = true;
       wake();
@@ -74,66 +71,73 @@ export function createLoop(deps: {
     wake();
   }
 
-  /** Goes on where the gateway before left off: its least interval, its wait for a rate limit. */
+  /** Goes on where the gateway before left off: its least interval, its wait for a rate limit, its count of the day. */
   async function adopt(): Promise<void> {
     const state = await store.timelines.readLog(source.logId);
-    const told = await status.read();
-    hasGap = openFills(state.gaps).length > 0;
-    lastPolledAtMs = told?.lastPolledAtMs;
-    Object.assign(notes, told?.uncommitted);
-    const agoMs = clock.now() - (lastPolledAtMs ?? 0);
-    young.set(agoMs >= 0 ? Math.max(0, polling.minIntervalMs - agoMs) : 0);
-    if (told?.state === 'WAITING') {
+    const before = await status.read();
+    upkeep.saw(state);
+    lastPolledAtMs = before?.lastPolledAtMs;
+    Object.assign(notes, before?.uncommitted);
+    day?.restore(before?.readToday);
+    schedule.adopt(lastPolledAtMs === undefined ? undefined : clock.now() - lastPolledAtMs);
+    if (before?.state === 'WAITING' && before.readToday === undefined) {
       // Never longer than it was from the start, wherever the local clock was set meanwhile.
-      const { nextPollAtMs = 0 } = told;
+      const { nextPollAtMs = 0 } = before;
       const nowMs = clock.now();
-      budget.block(nowMs + Math.min(nextPollAtMs - nowMs, nextPollAtMs - (lastPolledAtMs ?? nowMs)));
+      budget.hold(Math.min(nextPollAtMs - nowMs, nextPollAtMs - (lastPolledAtMs ?? nowMs)));
     }
     isAdopted = true;
   }
 
-  function pollInMs(): number {
-    const allowedMs = Math.max(young.leftMs(), backOff.leftMs(), budget.waitMs('poll'));
-    if (isAsked) return allowedMs;
-    return polling.pollWhen === 'asked' ? IDLE_MS : Math.max(allowedMs, idle.leftMs());
+  /** What the source itself waits for. */
+  function ownPollMs(): number {
+    if (!isAsked && !isPolledByItself) return IDLE_MS;
+    return Math.max(isAsked || retry.isFailing() ? schedule.youngMs() : schedule.dueMs(), retry.leftMs());
   }
 
-  function fillInMs(): number {
-    if (!hasGap || polling.pollWhen === 'asked' || failures > 0) return IDLE_MS;
-    return Math.max(fillBackOff.leftMs(), budget.waitMs('fill'));
+  function ownUpkeepMs(share: UpkeepShare): number {
+    const isIdle = !isPolledByItself || retry.isFailing() || lastPolledAtMs === undefined;
+    return isIdle ? IDLE_MS : upkeep.dueMs(share);
   }
 
-  function sweepInMs(): number {
-    if (polling.pollWhen === 'asked' || failures > 0 || lastPolledAtMs === undefined) return IDLE_MS;
-    return Math.max(sweeper.dueInMs(), sweepBackOff.leftMs(), budget.waitMs('sweep'));
+  /** ms until work of that share may begin. It stands in line from when the source wants it. */
+  function inMs(share: Share): number {
+    const ownMs = share === 'poll' ? ownPollMs() : ownUpkeepMs(share);
+    return ownMs > 0 ? ownMs : budget.waitMs(share, { isPreferred: isAsked || schedule.isWatched(), queue: true });
   }
 
   /** Does what is due; gives the ms until something else is. */
   async function step(): Promise<number> {
+    if (budget.stopped()) return end();
     if (!lease.isHeld()) return IDLE_MS;
     if (!isAdopted) await adopt();
-    if (pollInMs() === 0) await attemptPoll();
-    else if (fillInMs() === 0) await attemptFill();
-    else if (sweepInMs() === 0) await attemptSweep();
-    return Math.min(pollInMs(), fillInMs(), sweepInMs());
+    await tellWait();
+    const share = (['poll', 'fill', 'sweep'] as const).find((each) => inMs(each) === 0);
+    if (share !== undefined) {
+      budget.take(share);
+      await (share === 'poll' ? attemptPoll() : attemptUpkeep(share)).finally(budget.done);
+    }
+    return Math.min(inMs('poll'), inMs('fill'), inMs('sweep'));
   }
 
   async function attemptPoll(): Promise<void> {
     isAsked = false;
     asking.began();
     lastPolledAtMs = clock.now();
-    young.set(polling.minIntervalMs);
-    idle.set(polling.idleIntervalMs);
+    schedule.began();
     try {
       const polled = await poll(reading);
       overlapMs = polled.overlapMs;
-      hasGap = openFills(polled.state.gaps).length > 0;
+      upkeep.saw(polled.state);
       if (polled.error) pollFailed(polled.error);
-      else failures = 0;
-      sweeper.polled(polled.requests);
+      else retry.succeeded();
+      upkeep.polled(polled.requests);
       await tellPolled(polled);
       await trimmer.afterCommit(polled.appended);
-      if (hasGap && polling.pollWhen === 'asked' && budget.waitMs('fill') === 0) await attemptFill();
+      if (!isPolledByItself && Math.max(upkeep.dueMs('fill'), budget.waitMs('fill')) === 0) {
+        budget.take('fill');
+        await attemptUpkeep('fill');
+      }
     } catch (error) {
       if (isStopped) return;
       pollFailed(error);
@@ -143,50 +147,23 @@ export function createLoop(deps: {
     }
   }
 
-  /** The next attempt comes when it may, not at the idle interval. A limit with a known end blocks the whole budget until then. */
+  /** A limit with a known end says itself when the next attempt comes. */
   function pollFailed(error: unknown): void {
-    failures += 1;
-    const blockedMs = budget.blockedMs();
-    const waitMs = Math.max(
-      backOffMs(error, failures, polling, random),
-      retryInMs(problemOf(error, source.key).retryAtMs),
-    );
-    if (blockedMs === 0) backOff.set(waitMs);
-    idle.set(blockedMs || waitMs);
-  }
-
-  function retryInMs(retryAtMs: number | undefined): number {
-    return retryAtMs === undefined ? 0 : Math.min(IDLE_MS, retryAtMs - clock.now());
-  }
-
-  async function attemptFill(): Promise<void> {
-    try {
-      const filled = await fillGap(reading);
-      fillFailures = 0;
-      // Where nothing tells how much is allowed, a gap is not worth more requests than the polls.
-      if (notes.rateLimit === undefined)
-        fillBackOff.set(Math.max(throttleMs(source, 'fill', notes.description), polling.minIntervalMs));
-      hasGap = filled !== undefined && openFills(filled.state.gaps).length > 0;
-      await trimmer.afterCommit(filled?.appended ?? 0);
-    } catch (error) {
-      if (isStopped) return;
-      fillFailures += 1;
-      fillBackOff.set(backOffMs(error, fillFailures, polling, random));
-      if (budget.blockedMs() > 0) await tellFailure(error);
+    retry.failed(error);
+    const { retryAtMs } = problemOf(error, source.key);
+    if (budget.blockedMs() > 0) retry.rest(0);
+    else if (retryAtMs !== undefined) {
+      const retryInMs = Math.min(IDLE_MS, retryAtMs - clock.now());
+      retry.rest(Math.max(retry.leftMs(), retryInMs));
     }
   }
 
-  async function attemptSweep(): Promise<void> {
-    try {
-      const swept = await sweeper.step();
-      sweepFailures = 0;
-      await trimmer.afterCommit(swept?.appended ?? 0);
-    } catch (error) {
-      if (isStopped) return;
-      sweepFailures += 1;
-      sweepBackOff.set(backOffMs(error, sweepFailures, polling, random));
-      if (budget.blockedMs() > 0) await tellFailure(error);
-    }
+  async function attemptUpkeep(share: UpkeepShare): Promise<void> {
+    const { appended, error } = await upkeep.work(share);
+    if (isStopped) return;
+    if (error !== undefined && budget.blockedMs() > 0) await tellFailure(error);
+    else if (day !== undefined) await tell(budget.blockedMs() > 0 ? 'WAITING' : said.state, said.problems);
+    await trimmer.afterCommit(appended);
   }
 
   async function tellPolled(polled: Polled): Promise<void> {
@@ -199,18 +176,38 @@ export function createLoop(deps: {
     await tell(budget.blockedMs() > 0 ? 'WAITING' : 'FAILING', [problemOf(error, source.key)]);
   }
 
-  async function tell(state: 'OK' | 'WAITING' | 'FAILING', problems: Polled['problems']): Promise<void> {
-    const waitMs = Math.max(idle.leftMs(), backOff.leftMs(), budget.waitMs('poll'));
+  /** A poll that is due may wait for what happened to others: their state is this source's, too. */
+  async function tellWait(): Promise<void> {
+    const outage = ownPollMs() === 0 && !retry.isFailing() ? budget.outage() : undefined;
+    if (outage !== undefined && toldOutage === undefined) await tell('FAILING', [outageProblem(source, outage)]);
+    toldOutage = outage;
+  }
+
+  async function tell(state: Said['state'], problems: Said['problems']): Promise<void> {
+    if (budget.stopped()) return;
+    said = { state, problems };
+    const isPlanned = isPolledByItself || state !== 'OK';
+    const nextMs = Math.max(retry.leftMs(), schedule.dueMs(), budget.waitMs('poll'));
+    const usedUp = dayProblem(reading);
     await status.tell({
       state,
       lastPolledAtMs,
-      nextPollAtMs: polling.pollWhen === 'asked' && state === 'OK' ? undefined : clock.now() + waitMs,
+      nextPollInMs: isPlanned ? nextMs : undefined,
       overlapMs,
-      software: notes.description?.software,
-      rateLimit: notes.rateLimit,
-      uncommitted: { requests: notes.requests, duplicatesDropped: notes.duplicatesDropped },
-      problems,
+      problems: usedUp ? [usedUp, ...problems] : problems,
     });
+  }
+
+  /** The token is refused: nothing is asked with it until the settings change, which begins a new process. */
+  async function end(): Promise<number> {
+    const error = budget.stopped();
+    isStopped = true;
+    if (error && lease.isHeld()) {
+      await status.tell({ state: 'STOPPED', lastPolledAtMs, overlapMs, problems: [stoppedProblem(source, error)] });
+    }
+    // Another gateway may have a better token.
+    lease.stop();
+    return 0;
   }
 
   async function work(): Promise<void> {
@@ -229,7 +226,10 @@ export function createLoop(deps: {
 
   return {
     run: async () => void (await Promise.all([lease.run(), work()])),
-    refresh: asking.refresh,
+    refresh(maxWaitMs) {
+      if (schedule.asked()) wake();
+      return asking.refresh(maxWaitMs);
+    },
     stop() {
       isStopped = true;
       lease.stop();

@@ -1,10 +1,11 @@
-import { arrivalOrderKey, type IdScheme } from '../ids/id-scheme.ts';
+import { arrivalMs, arrivalOrderKey, type IdScheme } from '../ids/id-scheme.ts';
 import { sinceIdBelowLatest, sinceIdByRetrievedAt } from '../ids/since-id.ts';
 import type { PostId } from '../post.ts';
 import type { SourcePolling } from '../source.ts';
 import type { Anchor, LogState, TimelineStore } from '../stores/timeline-store.ts';
 import type { UpstreamDescription } from '../upstreams/upstream.ts';
 import { openFills } from './gaps.ts';
+import { LEAST_OVERLAP_MS } from './lateness.ts';
 
 /** Where a poll starts and what closes it. */
 export interface WalkPlan {
@@ -57,6 +58,30 @@ export async function planWalk(query: {
     enoughKey: enough && scheme.orderKey(enough),
     sinceId: description.sinceId ? sinceId : undefined,
   };
+}
+
+/**
+ * The k that a poll really uses, ms: what is wanted, but no further back than the newest `room` known posts, and at least the
+ * published 1 s. What k asks beyond that is the sweeps'. @see design.md, section 4, "One poll"
+ */
+export async function fittingOverlapMs(query: {
+  timelines: TimelineStore;
+  logId: string;
+  state: LogState;
+  scheme: IdScheme;
+  wantedMs: number;
+  room: number;
+  nowMs: number;
+}): Promise<number> {
+  const { timelines, logId, state, scheme, wantedMs, room, nowMs } = query;
+  const newest = await timelines.knownBetween({ logId, limit: room + 1 });
+  const last = newest[room];
+  if (last === undefined) return wantedMs;
+  const isOpaque = scheme.name === 'opaque';
+  const lastMs = isOpaque ? arrivalMs(last.orderKey) : scheme.timeMs(last.upstreamId);
+  const markMs = isOpaque ? nowMs : state.watermark && scheme.timeMs(state.watermark.upstreamId);
+  if (lastMs === undefined || markMs === undefined) return wantedMs;
+  return Math.max(LEAST_OVERLAP_MS, Math.min(wantedMs, markMs - lastMs));
 }
 
 /** The highest exclusive since_id whose reply still holds the target. */

@@ -1,31 +1,56 @@
-/** How fast a source brings posts, and how far back that lets a poll look. */
+import type { Clock } from '../clock.ts';
+
+/** How fast a source brings posts, from which follows how soon it is worth a poll and how much a page has room for. */
 export interface Pace {
-  /** Posts that a poll brought, and the stretch of time which they are of. */
-  note(posts: number, spanMs: number, nowMs: number): void;
+  /** What the very first poll read: so many posts, made within the last `spanMs`. */
+  noteHistory(posts: number, spanMs: number): void;
+  /** A poll brought so many new posts. */
+  note(posts: number): void;
+  /** How many ms from one post to the next; infinite while none came. */
+  intervalMs(): number;
   /**
-   * The overlap k in ms: what is wanted, but at most what fits into one page at the source's pace, and at least 1 s.
-   * @see design.md, section 4: "at most what fits with the new posts into one page more"
+   * How many known posts a poll may read again without one request more than its new posts need. Posts come as they like: of
+   * `n` that are expected there may well be `n + 2 * sqrt(n)`, and one more is the anchor. So pages of `capacity` posts in all
+   * hold an expected `(sqrt(capacity) - 1)^2`.
    */
-  overlapMs(wantedMs: number, pageSize: number, nowMs: number): number;
+  room(pageSize: number): number;
 }
 
-/** The published k: "Your Timelines Are Leaky". */
-const LEAST_OVERLAP_MS = 1000;
-/** Over what the pace is averaged: a burst must not shrink the overlap for which it is read again. */
+/** Over what the pace is averaged: an hour's burst is forgotten within the next. */
 const AVERAGED_MS = 300_000;
+/** History counts at most as much as so long a time: what was written lately tells more. */
+const HISTORY_MS = 60_000;
 
-export function createPace(): Pace {
-  let recent = 0;
-  let atMs = 0;
-  const decayed = (nowMs: number) => recent * Math.exp(-Math.max(0, nowMs - atMs) / AVERAGED_MS);
+/** An average whose older part counts less and less; begins with the history's own pace. */
+export function createPace(clock: Pick<Clock, 'monotonic'>): Pace {
+  let posts = 0;
+  let overMs = 0;
+  let atMs: number | undefined;
+  const intervalMs = () => (posts > 0 ? overMs / posts : Number.POSITIVE_INFINITY);
+
   return {
-    note(posts, spanMs, nowMs) {
-      recent = decayed(nowMs) + (posts * AVERAGED_MS) / Math.max(AVERAGED_MS, spanMs);
-      atMs = nowMs;
+    intervalMs,
+    noteHistory(count, spanMs) {
+      // One post makes no pace.
+      if (count < 2) return;
+      overMs = Math.min(HISTORY_MS, Math.max(1000, spanMs));
+      posts = (count * overMs) / Math.max(1000, spanMs);
+      atMs = clock.monotonic();
     },
-    overlapMs(wantedMs, pageSize, nowMs) {
-      const fitsMs = (pageSize * AVERAGED_MS) / Math.max(decayed(nowMs), 1e-9);
-      return Math.floor(Math.max(LEAST_OVERLAP_MS, Math.min(wantedMs, fitsMs)));
+    note(count) {
+      const nowMs = clock.monotonic();
+      const passedMs = nowMs - (atMs ?? nowMs);
+      atMs = nowMs;
+      // Over how long the first poll of a process looks back is not known.
+      if (passedMs <= 0) return;
+      const fade = Math.exp(-passedMs / AVERAGED_MS);
+      posts = posts * fade + count;
+      overMs = overMs * fade + passedMs;
+    },
+    room(pageSize) {
+      const fresh = (clock.monotonic() - (atMs ?? clock.monotonic())) / intervalMs();
+      const pages = Math.max(1, Math.ceil((Math.sqrt(fresh) + 1) ** 2 / pageSize));
+      return Math.max(0, Math.floor((Math.sqrt(pages * pageSize) - 1) ** 2 - fresh));
     },
   };
 }

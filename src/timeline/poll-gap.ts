@@ -20,6 +20,8 @@ export function gapsAfterPoll(poll: {
   isPartial: boolean;
   /** Posts that this poll appends. */
   appended: number;
+  /** In the time of ids. */
+  serverNowMs: number;
   /** Final gaps from before are forgotten, Unix ms. */
   keepFromMs: number;
 }): readonly Gap[] | undefined {
@@ -46,7 +48,9 @@ function gapOf(poll: Parameters<typeof gapsAfterPoll>[0]): Gap | undefined {
     return { id, fromMs, toMs, reason: end, final: false, fill: { next, ...anchor, lowestId, depth } };
   }
   if (isPartial) return state.gaps.some(isPartialGap) ? undefined : { id, fromMs, reason: 'PARTIAL', final: false };
-  const isCut = description.feedDepth !== undefined && ids.length >= description.feedDepth;
+  const isCut =
+    (description.feedDepth !== undefined && ids.length >= description.feedDepth) ||
+    (description.feedMs !== undefined && fromMs !== undefined && fromMs < poll.serverNowMs - description.feedMs);
   if (end === 'ended' && isCut && !walked.joined && target !== undefined) {
     return { id, fromMs, toMs, reason: 'FEED_TRUNCATED', final: true };
   }

@@ -1,11 +1,13 @@
 import { type Problem, UpstreamError } from '../errors.ts';
-import type { IdScheme } from '../ids/id-scheme.ts';
+import { type IdScheme, idScheme } from '../ids/id-scheme.ts';
 import type { LogState } from '../stores/timeline-store.ts';
 import type { UpstreamDescription, UpstreamPage } from '../upstreams/upstream.ts';
+import { brokenSinceId, hides, isDoubtful, isSinceIdBroken } from './broken-since-id.ts';
 import { type Committed, commitSifted } from './commit.ts';
 import { depthOf } from './depth.ts';
 import { historyBegin, isFirstPoll, schemeOf } from './history.ts';
-import { planWalk, type WalkPlan } from './overlap.ts';
+import { wantedOverlapMs } from './lateness.ts';
+import { fittingOverlapMs, planWalk, type WalkPlan } from './overlap.ts';
 import { gapsAfterPoll } from './poll-gap.ts';
 import { describe, type Reading, readPage } from './reading.ts';
 import { type Sifted, sift } from './sift.ts';
@@ -32,16 +34,26 @@ export async function poll(reading: Reading): Promise<Polled> {
   const state = await store.timelines.readLog(source.logId);
   const description = await describe(reading);
   const scheme = schemeOf(state, source.polling.idScheme ?? description.idScheme);
-  const overlapMs = pace.overlapMs(source.polling.overlapMs, description.pageSize, clock.now());
-  const polling: Polling = { reading, state, description, scheme, overlapMs };
+  const overlapMs = await fittingOverlapMs({
+    timelines: store.timelines,
+    logId: source.logId,
+    state,
+    scheme,
+    wantedMs: wantedOverlapMs(state.lateness, source.polling),
+    room: pace.room(description.pageSize),
+    nowMs: clock.now(),
+  });
+  const guess: Polling = { reading, state, description, scheme, overlapMs };
 
-  const plan = isFirstPoll(state, scheme) ? undefined : await plannedWalk(polling);
-  const walked = await walkDown(polling, plan);
+  const plan = isFirstPoll(state, scheme) ? undefined : await plannedWalk(guess);
+  const walked = await walkDown(guess, plan);
+  const polling = plan === undefined && isWrong(guess, walked) ? { ...guess, scheme: idScheme('opaque') } : guess;
   const isPartial = walked.pages.some((page) => page.partial);
   const nowMs = clock.now();
   const sifted = await siftWalk(polling, walked, plan === undefined, nowMs);
   const { posts: appended } = sifted.counts;
-  if (plan !== undefined) pace.note(appended, sifted.spanMs, nowMs);
+  if (plan !== undefined) pace.note(appended);
+  else if (sifted.spanMs > 0) pace.noteHistory(appended, sifted.spanMs);
 
   const target = plan?.target;
   const keepFromMs = nowMs - reading.keepMs;
@@ -52,13 +64,22 @@ export async function poll(reading: Reading): Promise<Polled> {
     // A partial page hides what lies below its newest post. At the page cap we must come forward all the same.
     sifted: isPartial && walked.end !== 'PAGE_CAP' ? { ...sifted, watermark: undefined } : sifted,
     nowMs,
-    gaps: gapsAfterPoll({ state, scheme, description, walked, target, isPartial, appended, keepFromMs }),
-    ...(plan === undefined && historyBegin({ ids: walked.ids, scheme, historyKey, emptyBeginMs })),
+    gaps: gapsAfterPoll({
+      ...{ state, scheme, description, walked, target, isPartial, appended, keepFromMs },
+      serverNowMs: serverClock.now(),
+    }),
+    memory: brokenSinceId(reading, state),
+    ...(plan === undefined && historyBegin({ ids: walked.ids, scheme: polling.scheme, historyKey, emptyBeginMs })),
   });
   const isWhole = (walked.end === 'closed' || walked.end === 'ended') && !isPartial;
   if (isWhole && committed.outcome !== 'conflict') notes.retrievedAtMs = notes.sentAtMs;
   const problems = problemsOf(walked, isPartial, source.key);
   return { ...committed, error: walked.error, problems, overlapMs, requests: walked.pages.length };
+}
+
+/** A wrong guess, of the settings or of the adapter, fails safe. */
+function isWrong({ scheme }: Polling, { ids }: Walk): boolean {
+  return ids.length > 0 && !ids.some((id) => scheme.includes(id));
 }
 
 interface Polling {
@@ -88,13 +109,20 @@ function plannedWalk({ reading, state, description, scheme, overlapMs }: Polling
 async function walkDown(polling: Polling, plan: WalkPlan | undefined): Promise<Walk> {
   const { reading } = polling;
   const { notes } = reading;
-  let sinceId = plan?.sinceId === notes.refusedSinceId ? undefined : plan?.sinceId;
+  const isUseless = plan?.sinceId === notes.refusedSinceId || isSinceIdBroken(reading, polling.state);
+  let sinceId = isUseless ? undefined : plan?.sinceId;
 
   async function read(next: string | undefined): Promise<UpstreamPage> {
     try {
       const page = await readPage(reading, 'poll', { next, sinceId });
       if (next === undefined) notes.sentAtMs = reading.serverClock.lastSentAt();
-      return page;
+      if (page.ids.length > 0 || next !== undefined || !isDoubtful(reading, polling.state, sinceId)) return page;
+      const whole = await readPage(reading, 'poll', {});
+      notes.doubtedSinceId = sinceId;
+      if (!hides(whole, sinceId, polling.scheme)) return page;
+      notes.brokenAtMs = reading.clock.now();
+      sinceId = undefined;
+      return whole;
     } catch (error) {
       const isRefused = error instanceof UpstreamError && error.status === 400 && next === undefined;
       if (sinceId === undefined || !isRefused) throw error;
@@ -108,7 +136,7 @@ async function walkDown(polling: Polling, plan: WalkPlan | undefined): Promise<W
   const walked = await walk({
     read,
     depthOf: (page) => depthIn(polling, plan, page, sinceId),
-    mayGoOn: () => reading.budget.blockedMs() === 0,
+    mayGoOn: () => reading.budget.mayGoOn(),
     isStopped: () => reading.signal.aborted,
     maxPages: reading.maxPages,
   });

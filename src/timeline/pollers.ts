@@ -1,10 +1,12 @@
 import type { Clock } from '../clock.ts';
 import type { Source } from '../source.ts';
 import type { Store } from '../stores/store.ts';
+import type { FetchedPosts } from '../upstreams/upstream.ts';
 import { type Budget, createBudget } from './budget.ts';
+import { createDayCount } from './day-count.ts';
 import { createLoop, type Loop } from './loop.ts';
 import { createPace } from './pace.ts';
-import { type Notes, type Reading, throttleMs } from './reading.ts';
+import { type Notes, type Reading, refusalOf } from './reading.ts';
 import { createServerClock } from './server-clock.ts';
 import { createTrimmer } from './trim.ts';
 
@@ -18,12 +20,14 @@ export interface Pollers {
   refresh(logIds: readonly string[], maxWaitMs: number): Promise<ReadonlySet<string>>;
   /** Polls under way are committed or dropped whole, leases are let go. */
   stop(): Promise<void>;
-  /** Spends from the budget's share for reads by id; false: serve from the record. */
+  /** Spends one request of the budget's share for reads by id; false: serve from the record. `fetchedById` must follow. */
   mayFetchById(source: Source): boolean;
+  /** What came of `requests` that `mayFetchById` allowed: posts, or what broke them off. */
+  fetchedById(source: Source, outcome: { requests: number; fetched?: FetchedPosts | undefined; error?: unknown }): void;
 }
 
 /** Twitter's longest timelines fill four of them, Mastodon's home feed fits. */
-const MAX_PAGES_PER_POLL = 25;
+const MAX_PAGES_PER_POLL = 50;
 
 /** Builds the loops, which begin with `start`. `holder` names this gateway and no other; `random` gives 0 to below 1, for jitter. */
 export function createPollers(deps: {
@@ -40,11 +44,11 @@ export function createPollers(deps: {
   const maxPages = deps.maxPagesPerPoll ?? MAX_PAGES_PER_POLL;
   const stopping = new AbortController();
   const budgets = new Map<string, Budget>();
-  const loops = new Map<string, { loop: Loop; notes: Notes }>();
+  const loops = new Map<string, { loop: Loop; reading: Reading }>();
   let running: Promise<unknown> | undefined;
 
   function budgetOf({ credentialId }: Source): Budget {
-    const budget = budgets.get(credentialId) ?? createBudget(clock);
+    const budget = budgets.get(credentialId) ?? createBudget({ clock, random });
     budgets.set(credentialId, budget);
     return budget;
   }
@@ -52,13 +56,16 @@ export function createPollers(deps: {
   for (const source of sources) {
     if (loops.has(source.logId)) continue;
     const notes: Notes = { requests: 0, duplicatesDropped: 0 };
+    const { maxPostsPerDay } = source.polling;
+    const day = maxPostsPerDay === undefined ? undefined : createDayCount(maxPostsPerDay, clock.now);
     const reading: Reading = {
       source,
       store,
       clock,
       serverClock: createServerClock(clock),
-      budget: budgetOf(source),
-      pace: createPace(),
+      budget: budgetOf(source).seat(source, day),
+      day,
+      pace: createPace(clock),
       maxPages,
       keepMs: keep.keepHours * 3_600_000,
       signal: stopping.signal,
@@ -68,7 +75,7 @@ export function createPollers(deps: {
     const trimmer = createTrimmer({ source, timelines: store.timelines, clock, keep, maxPages, pageSize });
     loops.set(source.logId, {
       loop: createLoop({ reading, leases: store.leases, holder, trimmer, random, log }),
-      notes,
+      reading,
     });
   }
 
@@ -89,11 +96,11 @@ export function createPollers(deps: {
       for (const { loop } of loops.values()) loop.stop();
       await running;
     },
-    mayFetchById(source) {
-      const budget = budgetOf(source);
-      if (budget.waitMs('byId') > 0) return false;
-      budget.spend('byId', throttleMs(source, 'byId', loops.get(source.logId)?.notes.description));
-      return true;
+    mayFetchById: (source) => loops.get(source.logId)?.reading.budget.mayFetchById() ?? false,
+    fetchedById(source, { requests, fetched, error }) {
+      const reading = loops.get(source.logId)?.reading;
+      reading?.day?.read(fetched?.posts.size ?? 0);
+      reading?.budget.fetchedById({ requests, told: fetched, error: error ?? (fetched && refusalOf(fetched)) });
     },
   };
 }

@@ -19,7 +19,7 @@ export interface Sifted {
   /** Absent while no sample came. */
   readonly lateness?: LogCommit['lateness'];
   readonly lastArrivalMs?: number | undefined;
-  /** The stretch of id time that the new posts are of, ms. */
+  /** How long ago the oldest new post was made, ms; 0 where ids do not tell. */
   readonly spanMs: number;
 }
 
@@ -28,6 +28,9 @@ export interface Sifted {
  * above the watermark is left to the polls, which know whether anything is between.
  */
 export type SiftMode = 'history' | 'poll' | 'fill' | 'sweep';
+
+/** So many late posts of one author in one reply are history. */
+const SEVERAL = 3;
 
 /** Where nothing was read. */
 export const NOTHING_SIFTED: Sifted = {
@@ -51,7 +54,7 @@ export function sift(query: {
   /** Ids made after it are of the future. */
   serverNowMs: number;
 }): Sifted {
-  const { state, scheme, mode, nowMs } = query;
+  const { state, mode, nowMs } = query;
   const present = { ...query, known: withoutReturned(query) };
   const fresh = orderNew(mode === 'sweep' ? belowMark(present) : present);
   const mark = mode === 'history' ? undefined : state.watermark;
@@ -63,12 +66,9 @@ export function sift(query: {
       ? fresh.posts
       : late.filter(({ timeMs }) => isInGap(state.gaps, timeMs ?? nowMs));
   const leaks = mode === 'poll' ? late.filter((post) => !backfilled.includes(post)) : [];
-  const markMs = mark && scheme.timeMs(mark.upstreamId);
-  const samples = leaks.flatMap(({ timeMs }) =>
-    markMs === undefined || timeMs === undefined ? [] : [markMs - timeMs],
-  );
+  const samples = mode === 'fill' ? [] : samplesMs(late, query);
   const changes = findChanges(present);
-  const times = fresh.posts.map(({ timeMs }) => timeMs ?? nowMs);
+  const { serverNowMs } = query;
 
   return {
     append: [...fresh.posts.map((post) => entryOf(post, isLate(post), nowMs)), ...changes.edits],
@@ -82,8 +82,23 @@ export function sift(query: {
     },
     lateness: samples.length > 0 ? withSamples(state.lateness, samples, nowMs) : undefined,
     lastArrivalMs: fresh.lastArrivalMs,
-    spanMs: times.length === 0 ? 0 : Math.max(...times) - Math.min(...times),
+    spanMs: serverNowMs - (fresh.posts[0]?.timeMs ?? serverNowMs),
   };
+}
+
+/**
+ * How far below the watermark late posts showed, ms. Left out is what comes late for another reason: what an open gap had
+ * hidden, boosts that are put in again, and several posts of one author in one reply, as when a follow merges history.
+ */
+function samplesMs(late: readonly NewPost[], { state, scheme }: Parameters<typeof sift>[0]): readonly number[] {
+  const markMs = state.watermark && scheme.timeMs(state.watermark.upstreamId);
+  if (markMs === undefined) return [];
+  const byAuthor = Map.groupBy(late, ({ post }) => post.author?.id ?? post.id);
+  return late.flatMap(({ post, timeMs }) => {
+    const isOneOfMany = (byAuthor.get(post.author?.id ?? post.id)?.length ?? 0) >= SEVERAL;
+    if (timeMs === undefined || isOneOfMany || post.repostOf !== undefined || isInGap(state.gaps, timeMs)) return [];
+    return [markMs - timeMs];
+  });
 }
 
 /** A removed post that was read after its removal is there again, and new. */

@@ -1,26 +1,30 @@
-import type { Clock } from '../clock.ts';
-import type { Problem } from '../errors.ts';
+import type { Problem, UpstreamError } from '../errors.ts';
 import type { Source } from '../source.ts';
-import type { SourceStatus, TimelineStore } from '../stores/timeline-store.ts';
+import type { SourceStatus } from '../stores/timeline-store.ts';
+import type { Reading } from './reading.ts';
 
 /** How a source fares, as its loop tells it. */
 export interface StatusTeller {
   /** Overwrites the status in the store; kept here alone while the store is out. Never throws. */
-  tell(status: SourceStatus): Promise<void>;
+  tell(said: Said): Promise<void>;
   /** What the store holds, from this gateway or another one; undefined when it does not answer. */
   read(): Promise<SourceStatus | undefined>;
   /** True when another gateway polled within the last `ms`. */
   isPolledWithin(ms: number): Promise<boolean>;
 }
 
+/** What the loop knows; the rest is in what it reads with. */
+export interface Said extends Pick<SourceStatus, 'state' | 'lastPolledAtMs' | 'overlapMs' | 'problems'> {
+  /** Absent: no poll is planned. */
+  readonly nextPollInMs?: number | undefined;
+}
+
 /** `log` gets a line per change of state, not per attempt. */
-export function createStatusTeller(deps: {
-  source: Source;
-  timelines: TimelineStore;
-  clock: Clock;
-  log: (line: string) => void;
-}): StatusTeller {
-  const { source, timelines, clock, log } = deps;
+export function createStatusTeller(
+  { source, store, clock, notes, day }: Pick<Reading, 'source' | 'store' | 'clock' | 'notes' | 'day'>,
+  log: (line: string) => void,
+): StatusTeller {
+  const { timelines } = store;
   let last = 'STARTING';
 
   async function read(): Promise<SourceStatus | undefined> {
@@ -28,11 +32,19 @@ export function createStatusTeller(deps: {
   }
 
   return {
-    async tell(status) {
-      const problem = status.problems[0];
-      const now = status.state === 'OK' ? 'OK' : `${status.state} ${problem?.code}`;
-      if (now !== last) log(`source ${source.key}: ${status.state}${reasonOf(status.state, problem)}`);
+    async tell({ nextPollInMs, ...said }) {
+      const problem = said.problems[0];
+      const now = said.state === 'OK' ? 'OK' : `${said.state} ${problem?.code}`;
+      if (now !== last) log(`source ${source.key}: ${said.state}${reasonOf(said.state, problem)}`);
       last = now;
+      const status: SourceStatus = {
+        ...said,
+        nextPollAtMs: nextPollInMs === undefined ? undefined : clock.now() + nextPollInMs,
+        software: notes.description?.software,
+        rateLimit: notes.rateLimit,
+        uncommitted: { requests: notes.requests, duplicatesDropped: notes.duplicatesDropped },
+        readToday: day?.state(),
+      };
       // The log tells of the outage itself; the next attempt writes what holds then.
       await timelines.writeStatus(source.logId, status).catch(() => {});
     },
@@ -44,6 +56,26 @@ export function createStatusTeller(deps: {
       return agoMs >= 0 && agoMs < ms;
     },
   };
+}
+
+/** Why a source is not asked any more, without what another one's timeline is called. */
+export function stoppedProblem({ key, url, anonymous }: Source, { status }: UpstreamError): Problem {
+  const answer = `${url} answered ${status ?? 'nothing, for this token cannot be sent'}`;
+  const todo = anonymous ? `it wants a token: set sources.${key}.token` : `set another sources.${key}.token`;
+  return { code: 'UNAUTHORIZED', message: `${answer}: ${todo} and start again`, sourceKey: key };
+}
+
+/** Why a source waits although it did nothing wrong. */
+export function outageProblem({ key, url }: Source, error: UpstreamError): Problem {
+  const message = `${url} answers no request with this token; one at a time tries it`;
+  return { code: error.code, message, sourceKey: key };
+}
+
+/** Why a source waits for the next day; undefined while it need not. */
+export function dayProblem({ source, day, clock }: Pick<Reading, 'source' | 'day' | 'clock'>): Problem | undefined {
+  if (day === undefined || day.left('poll') > 0) return undefined;
+  const message = `sources.${source.key}.maxPostsPerDay: ${day.state().posts} posts were read today (UTC)`;
+  return { code: 'RATE_LIMITED', message, sourceKey: source.key, retryAtMs: clock.now() + day.nextDayMs() };
 }
 
 function reasonOf(state: SourceStatus['state'], problem: Problem | undefined): string {

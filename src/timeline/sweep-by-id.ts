@@ -4,7 +4,7 @@ import { type Committed, commitSifted } from './commit.ts';
 import { fetchById } from './reading.ts';
 import { NOTHING_SIFTED, sift } from './sift.ts';
 import { judge } from './suspects.ts';
-import type { Sweeping } from './sweep.ts';
+import type { Sweeping } from './sweeping.ts';
 
 /**
  * Asks the upstream for suspects by id, in one request where it has such a one: who is gone for the second time is removed

@@ -5,8 +5,8 @@ import type { UpstreamPage } from '../upstreams/upstream.ts';
 import { pageFloor } from './page-floor.ts';
 import { type Sifted, sift } from './sift.ts';
 import { suspect } from './suspects.ts';
-import type { Sweeping } from './sweep.ts';
 import { advanced } from './sweep-rounds.ts';
+import type { Sweeping } from './sweeping.ts';
 import { MOST_EMPTY_PAGES } from './walk.ts';
 
 /** What one page of a sweep came to. */

@@ -2,7 +2,6 @@ import { UpstreamError } from '../errors.ts';
 import { arrivalMs, type IdScheme } from '../ids/id-scheme.ts';
 import type { SweepState } from '../stores/sweep-state.ts';
 import type { LogState } from '../stores/timeline-store.ts';
-import type { UpstreamDescription } from '../upstreams/upstream.ts';
 import { type Committed, commitSifted } from './commit.ts';
 import { createDue } from './due.ts';
 import { schemeOf } from './history.ts';
@@ -12,6 +11,7 @@ import { isToAsk } from './suspects.ts';
 import { askSuspects } from './sweep-by-id.ts';
 import { type SweptPage, siftSweptPage } from './sweep-page.ts';
 import { caughtUp, dueInMs, dueStretch, newRounds } from './sweep-rounds.ts';
+import type { Sweeping } from './sweeping.ts';
 
 /** Re-reads what is there already, for what polls cannot see: very late posts, edits without a date, removals, counts. */
 export interface Sweeper {
@@ -31,17 +31,6 @@ const MOST_FOUND = 4;
 const MOST_CREDIT = 20;
 /** After so many refusals or empty pages in a row a walk is given up; the next one begins anew. */
 const MOST_TRIES = 3;
-
-/** What a sweep works on, as it is now. */
-export interface Sweeping {
-  readonly reading: Reading;
-  readonly state: LogState;
-  readonly sweep: SweepState;
-  readonly scheme: IdScheme;
-  readonly description: UpstreamDescription;
-  /** In the time of ids (the server's), or of arrival (the local clock's) where they have none. */
-  readonly nowMs: number;
-}
 
 /** Sweeps cost at most a tenth of what polls do, a third while they find much, but one request an interval is always theirs. */
 export function createSweeper(reading: Reading): Sweeper {

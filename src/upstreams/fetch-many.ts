@@ -1,14 +1,13 @@
 import { type Problem, UpstreamError } from '../errors.ts';
 import type { Post } from '../post.ts';
-import { tighter } from './rate-limit.ts';
-import type { FetchedPosts, RateLimit } from './upstream.ts';
+import type { FetchedPosts, NamedLimit } from './upstream.ts';
 
 /** What one request by id told about its ids. */
 export interface FetchedBatch {
   readonly posts: ReadonlyMap<string, Post>;
   readonly gone: readonly string[];
   readonly failed: ReadonlyMap<string, Problem>;
-  readonly rateLimit?: RateLimit | undefined;
+  readonly limits?: readonly NamedLimit[] | undefined;
   readonly sentAtMs: number;
 }
 
@@ -30,7 +29,7 @@ export async function fetchMany(
   const posts = new Map<string, Post>();
   const gone: string[] = [];
   const failed = new Map<string, Problem>();
-  let rateLimit: RateLimit | undefined;
+  const limits: NamedLimit[] = [];
   let sentAtMs: number | undefined;
   let stop: Problem | undefined;
   const waiting = Array.from({ length: Math.ceil(ids.length / bulk) }, (_, n) => ids.slice(n * bulk, (n + 1) * bulk));
@@ -46,7 +45,7 @@ export async function fetchMany(
         for (const [id, post] of fetched.posts) posts.set(id, post);
         gone.push(...fetched.gone);
         for (const [id, problem] of fetched.failed) failed.set(id, problem);
-        rateLimit = tighter(rateLimit, fetched.rateLimit);
+        limits.push(...(fetched.limits ?? []));
         sentAtMs = Math.min(sentAtMs ?? fetched.sentAtMs, fetched.sentAtMs);
       } catch (error) {
         if (!(error instanceof UpstreamError)) throw error;
@@ -62,7 +61,7 @@ export async function fetchMany(
   }
 
   await Promise.all(Array.from({ length: parallel }, work));
-  return { posts, gone, failed, rateLimit, sentAtMs: sentAtMs ?? now() };
+  return { posts, gone, failed, limits, sentAtMs: sentAtMs ?? now() };
 }
 
 /** An error as what a page tells beside its posts. */

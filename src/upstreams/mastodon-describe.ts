@@ -11,7 +11,7 @@ export const PAGE_SIZE = 40;
 /** Home and list feeds of older versions; newer ones keep 800. */
 const FEED_DEPTH = 400;
 /** Mastodon counts requests with a since_id, min_id or max_id apart: 300 per 15 minutes. */
-const THROTTLE_MS = 3_000;
+const THROTTLES = [{ requests: 300, windowMs: 900_000, counts: 'pages' }] as const;
 /** Mastodon's own limit for `id[]`. */
 const BULK = 20;
 /** A server that did not say what it is, is not asked on every poll. */
@@ -78,7 +78,7 @@ function describeAs(spec: MastodonSpec, software: Software | undefined, ids: rea
     sinceId: true,
     before: true,
     bulk: proper && software && isAtLeast(software, 4, 3) ? BULK : 1,
-    throttleMs: proper ? THROTTLE_MS : undefined,
+    throttles: proper ? THROTTLES : [],
   };
 }
 

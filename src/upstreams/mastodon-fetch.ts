@@ -3,7 +3,7 @@ import type { Client } from './client.ts';
 import { type FetchedBatch, fetchMany } from './fetch-many.ts';
 import { askableId, type StatusContext, stablePart, toPost } from './mastodon-status.ts';
 import { answersTo, postsOf } from './posts-of.ts';
-import { readRateLimit } from './rate-limit.ts';
+import { readLimits } from './rate-limit.ts';
 import { malformed, readJson } from './reply.ts';
 import type { FetchedPosts } from './upstream.ts';
 
@@ -42,8 +42,8 @@ export async function fetchStatuses(
     });
     const { missing, gone, ...answers } = answersTo(batch, read, { keepPrivate, keyOf: stablePart });
     if (bulk === 1 && missing.length > 0) throw malformed(url, 'answered with another status', reply.status);
-    const rateLimit = readRateLimit(reply.headers, client.now());
-    return { ...answers, gone: [...gone, ...missing], rateLimit, sentAtMs: reply.sentAtMs };
+    const limits = readLimits(reply.headers, client.now());
+    return { ...answers, gone: [...gone, ...missing], limits, sentAtMs: reply.sentAtMs };
   }
 
   const fetched = await fetchMany(ids.filter(isKnown), { bulk, parallel: PARALLEL, now: client.now, fetchBatch });

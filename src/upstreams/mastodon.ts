@@ -9,7 +9,7 @@ import { createDescriber, PAGE_SIZE } from './mastodon-describe.ts';
 import { fetchStatuses } from './mastodon-fetch.ts';
 import { toPost } from './mastodon-status.ts';
 import { postsOf } from './posts-of.ts';
-import { readRateLimit } from './rate-limit.ts';
+import { readRateLimits } from './rate-limit.ts';
 import { malformed, readJson } from './reply.ts';
 import type { MastodonSpec, MastodonTimeline } from './spec.ts';
 import type { Upstream } from './upstream.ts';
@@ -50,7 +50,7 @@ export function createMastodon(spec: MastodonSpec, deps: { http: HttpClient; clo
         // A server that does not know max_id gives the same page again: then nothing older can be had.
         next: older === next ? undefined : older,
         partial: reply.status === 206,
-        rateLimit: readRateLimit(reply.headers, client.now()),
+        ...readRateLimits(reply.headers, client.now()),
         sentAtMs: reply.sentAtMs,
         serverDateMs: parseTime(reply.headers.date ?? ''),
       };

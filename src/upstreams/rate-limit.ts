@@ -1,54 +1,77 @@
 import { parseTime } from './fields.ts';
-import type { RateLimit } from './upstream.ts';
+import type { NamedLimit, RateLimit } from './upstream.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Mastodon's and GoToSocial's, Twitter's, Twitter's per app. @see upstreams.md, sections 2 and 3 */
-const PREFIXES = ['x-ratelimit', 'x-rate-limit', 'x-app-rate-limit'];
+/** Mastodon's and GoToSocial's, Twitter's for an endpoint, Twitter's for an app or a user and a day. */
+const PREFIXES = [
+  'x-ratelimit',
+  'x-rate-limit',
+  'x-app-rate-limit',
+  'x-app-limit-24hour',
+  'x-user-limit-24hour',
+] as const;
+/** Twitter counts these for each endpoint apart. @see https://docs.x.com/x-api/fundamentals/rate-limits */
+const OF_ENDPOINT: readonly string[] = ['x-rate-limit'];
 /** What names a later time than that is not a limit but garbage. Twitter's longest window is a day. */
 const LONGEST_WINDOW_MS = 7 * 86_400_000;
 const DEFAULT_RETRY_MS = 60_000;
 
+/** All limits that the headers tell, and the tightest of them. */
+export function readRateLimits(headers: Headers, nowMs: number) {
+  return { rateLimit: readRateLimit(headers, nowMs), limits: readLimits(headers, nowMs) };
+}
+
 /** The tightest of the limits that the headers tell: the one that allows the fewest requests a second until its reset. */
 export function readRateLimit(headers: Headers, nowMs: number): RateLimit | undefined {
   const pace = (limit: RateLimit) => limit.remaining / Math.max(1_000, limit.resetAtMs - nowMs);
-  return readLimits(headers, nowMs).sort((a, b) => pace(a) - pace(b) || b.resetAtMs - a.resetAtMs)[0];
-}
-
-/** The tighter of two limits, either of which may be absent. */
-export function tighter(a: RateLimit | undefined, b: RateLimit | undefined): RateLimit | undefined {
-  if (!a || !b) return a ?? b;
-  return b.remaining <= a.remaining ? b : a;
+  const [tightest] = readLimits(headers, nowMs).sort((a, b) => pace(a) - pace(b) || b.resetAtMs - a.resetAtMs);
+  return tightest && { limit: tightest.limit, remaining: tightest.remaining, resetAtMs: tightest.resetAtMs };
 }
 
 /**
- * When a request may be sent again, Unix ms: Retry-After, else the reset of the limits that are used up,
- * else a minute from now. Always in the future.
+ * When a request may be sent again, Unix ms of the local clock: Retry-After, else the reset of the limits that are used up,
+ * else a minute from now. Always in the future. Times are told in the server's `Date`, where it has one.
  */
 export function readRetryAt(headers: Headers, nowMs: number): number {
   const named = readRetryAfter(headers, nowMs);
   if (named !== undefined) return named;
-  const resets = readLimits(headers, nowMs)
-    .filter((limit) => limit.remaining === 0 && limit.resetAtMs > nowMs)
-    .map((limit) => limit.resetAtMs);
-  return resets.length > 0 ? Math.max(...resets) : nowMs + DEFAULT_RETRY_MS;
+  const resets = usedUp(headers, nowMs).map((limit) => limit.resetAtMs);
+  return resets.length > 0 ? Math.max(...resets) + nowMs - serverNow(headers, nowMs) : nowMs + DEFAULT_RETRY_MS;
+}
+
+/** True when nothing but the limit of one endpoint is used up: others may be asked. */
+export function isEndpointLimit(headers: Headers, nowMs: number): boolean {
+  const limits = usedUp(headers, nowMs);
+  return headers['retry-after'] === undefined && limits.length > 0 && limits.every((limit) => limit.endpoint);
 }
 
 /** Retry-After as Unix ms, from its seconds or its date; absent when there is none, it is garbage or already over. */
 export function readRetryAfter(headers: Headers, nowMs: number): number | undefined {
   const value = headers['retry-after']?.trim() ?? '';
-  const atMs = /^\d{1,9}$/.test(value) ? nowMs + Number(value) * 1_000 : parseTime(value);
-  if (atMs === undefined || atMs <= nowMs) return undefined;
-  return Math.min(atMs, nowMs + LONGEST_WINDOW_MS);
+  const inMs = /^\d{1,9}$/.test(value) ? Number(value) * 1_000 : (parseTime(value) ?? 0) - serverNow(headers, nowMs);
+  return inMs > 0 ? nowMs + Math.min(inMs, LONGEST_WINDOW_MS) : undefined;
 }
 
-function readLimits(headers: Headers, nowMs: number): RateLimit[] {
+/** A local clock that is an hour off would wait an hour too long, or not at all. */
+function serverNow(headers: Headers, nowMs: number): number {
+  return parseTime(headers.date ?? '') ?? nowMs;
+}
+
+function usedUp(headers: Headers, nowMs: number): NamedLimit[] {
+  const serverNowMs = serverNow(headers, nowMs);
+  return readLimits(headers, serverNowMs).filter((limit) => limit.remaining === 0 && limit.resetAtMs > serverNowMs);
+}
+
+/** Each limit whose three headers make sense. Resets are of the server's clock. */
+export function readLimits(headers: Headers, nowMs: number): NamedLimit[] {
   return PREFIXES.flatMap((prefix) => {
     const limit = readCount(headers[`${prefix}-limit`]);
     const remaining = readCount(headers[`${prefix}-remaining`]);
     const resetAtMs = readReset(headers[`${prefix}-reset`], nowMs);
     if (limit === undefined || limit === 0 || remaining === undefined || resetAtMs === undefined) return [];
-    return [{ limit, remaining: Math.min(remaining, limit), resetAtMs }];
+    const endpoint = OF_ENDPOINT.includes(prefix);
+    return [{ name: prefix, limit, remaining: Math.min(remaining, limit), resetAtMs, endpoint }];
   });
 }
 

@@ -1,6 +1,6 @@
 import { UpstreamError, type UpstreamErrorCode } from '../errors.ts';
 import { type HttpReply, requestLabel } from './http.ts';
-import { readRetryAfter, readRetryAt } from './rate-limit.ts';
+import { isEndpointLimit, readRetryAfter, readRetryAt } from './rate-limit.ts';
 
 /** The JSON of a reply with status 200 or 206. Throws UpstreamError for any other status, for HTML and for what is no JSON. */
 export function readJson(reply: HttpReply, url: URL, nowMs: number): unknown {
@@ -42,6 +42,7 @@ export function replyError(code: UpstreamErrorCode, reply: HttpReply, url: URL, 
   return new UpstreamError(code, `${requestLabel(url)} answered ${reply.status}${moved}${retry}`, {
     status: reply.status,
     retryAtMs,
+    endpoint: code === 'RATE_LIMITED' && isEndpointLimit(reply.headers, nowMs),
   });
 }
 

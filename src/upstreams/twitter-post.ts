@@ -1,6 +1,18 @@
 import { idScheme } from '../ids/id-scheme.ts';
 import { formatNodeId } from '../ids/node-id.ts';
 import type { Author, Media, Mention } from '../post.ts';
+import type { TwitterTimeline } from './spec.ts';
+import type { KnownThrottle } from './upstream.ts';
+
+/** One request a second for each token, which no header tells; a little more, since requests do not take equally long. */
+export const TWITTER_THROTTLES: readonly KnownThrottle[] = [{ requests: 1, windowMs: 1100, counts: 'all' }];
+
+/** How many posts a timeline shows; the others are not cut by count. @see https://docs.x.com/x-api/posts/timelines/introduction */
+export const FEED_DEPTHS: Readonly<Partial<Record<TwitterTimeline['type'], number>>> = {
+  home: 800,
+  mentions: 800,
+  user: 3200,
+};
 
 /**
  * Where a tweet is. `uri` names it for good, whoever its author is called today and whether or not the reply told;

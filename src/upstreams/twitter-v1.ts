@@ -5,10 +5,10 @@ import { fetchMany } from './fetch-many.ts';
 import { parseTime } from './fields.ts';
 import type { HttpClient, HttpReply } from './http.ts';
 import { answersTo, postsOf } from './posts-of.ts';
-import { readRateLimit } from './rate-limit.ts';
+import { readLimits, readRateLimits } from './rate-limit.ts';
 import { malformed, parseBody, readJson } from './reply.ts';
 import type { TwitterSpec, TwitterTimeline } from './spec.ts';
-import { isTweetId, sinceParameter } from './twitter-post.ts';
+import { FEED_DEPTHS, isTweetId, sinceParameter, TWITTER_THROTTLES } from './twitter-post.ts';
 import { namedError } from './twitter-v1-errors.ts';
 import { toPost } from './twitter-v1-tweet.ts';
 import type { Upstream } from './upstream.ts';
@@ -44,15 +44,19 @@ export function createTwitterV1(spec: TwitterSpec, deps: { http: HttpClient; clo
       idScheme: context.idScheme,
       roundsIds: false,
       pageSize: PAGE_SIZE,
+      feedDepth: FEED_DEPTHS[spec.timeline.type],
       sinceId: true,
+      before: true,
       bulk: BULK,
+      throttles: TWITTER_THROTTLES,
+      endpoint: spec.timeline.type,
     }),
-    async readPage({ sinceId, next, limit = PAGE_SIZE, signal }) {
+    async readPage({ sinceId, next, before, limit = PAGE_SIZE, signal }) {
       const url = client.url(path, [
         ...query,
         ['count', String(Math.max(1, Math.min(limit, PAGE_SIZE)))],
         ['since_id', sinceParameter(sinceId)],
-        ['max_id', next],
+        ['max_id', next ?? (before && idScheme('twitter').justBelow(before))],
         ...FIELDS,
       ]);
       const { reply, items } = await ask(url, signal);
@@ -65,7 +69,7 @@ export function createTwitterV1(spec: TwitterSpec, deps: { http: HttpClient; clo
         ...page,
         next: olderThan(page.ids, sinceId),
         partial: false,
-        rateLimit: readRateLimit(reply.headers, client.now()),
+        ...readRateLimits(reply.headers, client.now()),
         sentAtMs: reply.sentAtMs,
         serverDateMs: parseTime(reply.headers.date ?? ''),
       };
@@ -85,8 +89,8 @@ export function createTwitterV1(spec: TwitterSpec, deps: { http: HttpClient; clo
             keepPrivate: true,
           });
           const { missing, gone, ...answers } = answersTo(batch, read, spec);
-          const rateLimit = readRateLimit(reply.headers, client.now());
-          return { ...answers, gone: [...gone, ...missing], rateLimit, sentAtMs: reply.sentAtMs };
+          const limits = readLimits(reply.headers, client.now());
+          return { ...answers, gone: [...gone, ...missing], limits, sentAtMs: reply.sentAtMs };
         },
       });
       return { ...fetched, gone: [...fetched.gone, ...ids.filter((id) => !isTweetId(id))] };

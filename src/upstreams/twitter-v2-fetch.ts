@@ -3,7 +3,7 @@ import type { Post } from '../post.ts';
 import type { Client } from './client.ts';
 import { type FetchedBatch, fetchMany } from './fetch-many.ts';
 import { mayKeep, postsOf } from './posts-of.ts';
-import { readRateLimit } from './rate-limit.ts';
+import { readLimits } from './rate-limit.ts';
 import { malformed } from './reply.ts';
 import type { TwitterSpec } from './spec.ts';
 import { isTweetId } from './twitter-post.ts';
@@ -48,7 +48,7 @@ export async function fetchTweets(
     const last = newer ?? { reply, posts };
     const versions = new Map(batch.map((id) => [id, last.posts.get(newest.get(id) ?? id) ?? posts.get(id)]));
     const sorted = sortOut(batch, { page, versions, keepPrivate: spec.keepPrivate });
-    return { ...sorted, rateLimit: readRateLimit(last.reply.headers, client.now()), sentAtMs: reply.sentAtMs };
+    return { ...sorted, limits: readLimits(last.reply.headers, client.now()), sentAtMs: reply.sentAtMs };
   }
 
   const ids = [...new Set(upstreamIds)];

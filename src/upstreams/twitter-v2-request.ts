@@ -26,13 +26,21 @@ export interface Endpoint {
   readonly query: Query;
   /** False where since_id is refused. */
   readonly sinceId: boolean;
+  /** False where until_id is refused. */
+  readonly untilId: boolean;
   /** The smallest legal `max_results`. */
   readonly leastResults: number;
   readonly tokenParameter: 'pagination_token' | 'next_token';
 }
 
 export function timelineEndpoint(timeline: TwitterTimeline): Endpoint {
-  const usual = { query: [], sinceId: true, leastResults: 5, tokenParameter: 'pagination_token' } as const;
+  const usual = {
+    query: [],
+    sinceId: true,
+    untilId: true,
+    leastResults: 5,
+    tokenParameter: 'pagination_token',
+  } as const;
   switch (timeline.type) {
     case 'home':
       return { ...usual, path: `/2/users/${encodeURIComponent(timeline.userId)}/timelines/reverse_chronological` };
@@ -41,7 +49,13 @@ export function timelineEndpoint(timeline: TwitterTimeline): Endpoint {
     case 'mentions':
       return { ...usual, path: `/2/users/${encodeURIComponent(timeline.userId)}/mentions` };
     case 'list':
-      return { ...usual, path: `/2/lists/${encodeURIComponent(timeline.id)}/tweets`, sinceId: false, leastResults: 1 };
+      return {
+        ...usual,
+        path: `/2/lists/${encodeURIComponent(timeline.id)}/tweets`,
+        sinceId: false,
+        untilId: false,
+        leastResults: 1,
+      };
     case 'search':
       return {
         ...usual,

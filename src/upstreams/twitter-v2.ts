@@ -3,10 +3,10 @@ import { createClient } from './client.ts';
 import { parseTime } from './fields.ts';
 import type { HttpClient } from './http.ts';
 import { postsOf } from './posts-of.ts';
-import { readRateLimit } from './rate-limit.ts';
+import { readRateLimits } from './rate-limit.ts';
 import { parseBody } from './reply.ts';
 import type { TwitterSpec } from './spec.ts';
-import { sinceParameter } from './twitter-post.ts';
+import { FEED_DEPTHS, sinceParameter, TWITTER_THROTTLES } from './twitter-post.ts';
 import { isPartial, partialProblems, smallestSinceId } from './twitter-v2-errors.ts';
 import { BULK, fetchTweets } from './twitter-v2-fetch.ts';
 import { FIELDS, readPageBody, timelineEndpoint } from './twitter-v2-request.ts';
@@ -14,6 +14,8 @@ import { toPost, tweetContext } from './twitter-v2-tweet.ts';
 import type { Upstream } from './upstream.ts';
 
 const PAGE_SIZE = 100;
+/** Recent search. */
+const SEARCHED_MS = 7 * 86_400_000;
 
 /**
  * A timeline of Twitter's API 2. A page's `next` is a pagination token.
@@ -29,16 +31,22 @@ export function createTwitterV2(spec: TwitterSpec, deps: { http: HttpClient; clo
       idScheme: spec.idScheme ?? 'twitter',
       roundsIds: false,
       pageSize: PAGE_SIZE,
+      feedDepth: FEED_DEPTHS[spec.timeline.type],
+      feedMs: spec.timeline.type === 'search' ? SEARCHED_MS : undefined,
       sinceId: endpoint.sinceId,
+      before: endpoint.untilId,
       bulk: BULK,
+      throttles: TWITTER_THROTTLES,
+      endpoint: spec.timeline.type,
     }),
-    async readPage({ sinceId, next, limit = PAGE_SIZE, signal }) {
+    async readPage({ sinceId, next, before, limit = PAGE_SIZE, signal }) {
       const since = endpoint.sinceId ? sinceParameter(sinceId) : undefined;
       const urlSince = (sinceId: string | undefined) =>
         client.url(endpoint.path, [
           ...endpoint.query,
           ['max_results', String(Math.max(endpoint.leastResults, Math.min(limit, PAGE_SIZE)))],
           ['since_id', sinceId],
+          ['until_id', endpoint.untilId ? before : undefined],
           [endpoint.tokenParameter, next],
           ...FIELDS,
         ]);
@@ -70,7 +78,7 @@ export function createTwitterV2(spec: TwitterSpec, deps: { http: HttpClient; clo
           ...partialProblems(body),
           ...problems,
         ],
-        rateLimit: readRateLimit(reply.headers, client.now()),
+        ...readRateLimits(reply.headers, client.now()),
         sentAtMs: reply.sentAtMs,
         serverDateMs: parseTime(reply.headers.date ?? ''),
       };

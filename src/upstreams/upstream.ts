@@ -15,6 +15,8 @@ export interface Upstream {
    * Ids of another form than the network's are answered as gone without a request.
    */
   fetchPosts(upstreamIds: readonly string[], signal?: AbortSignal): Promise<FetchedPosts>;
+  /** How many requests were ever sent. Absent: one a page, one a `bulk` of ids, none to describe. */
+  requestsSent?(): number;
 }
 
 export interface UpstreamDescription {
@@ -27,14 +29,26 @@ export interface UpstreamDescription {
   readonly pageSize: number;
   /** How many posts the upstream keeps in this timeline; absent when it is not cut. */
   readonly feedDepth?: number | undefined;
+  /** How far back the upstream shows posts, ms; absent where it shows all that it keeps. */
+  readonly feedMs?: number | undefined;
   /** False where since_id is known not to exist (Twitter 2 lists): then pages are walked to the anchor. */
   readonly sinceId: boolean;
   /** True where reading may begin below any id (`PageRequest.before`). */
   readonly before?: boolean | undefined;
   /** The most ids that one request by id takes; 1 where there is no such request. */
   readonly bulk: number;
-  /** The software's known throttle, used where headers tell nothing: at least this many ms between requests. */
-  readonly throttleMs?: number | undefined;
+  /** The software's known throttles which no header tells: one token may ask so much of one host. */
+  readonly throttles?: readonly KnownThrottle[] | undefined;
+  /** Names the endpoint where headers tell limits of each endpoint apart (Twitter); absent where they are the token's. */
+  readonly endpoint?: string | undefined;
+}
+
+/** At most `requests` within any `windowMs`. */
+export interface KnownThrottle {
+  readonly requests: number;
+  readonly windowMs: number;
+  /** `pages`: reads of timelines alone. */
+  readonly counts: 'pages' | 'all';
 }
 
 export interface PageRequest {
@@ -62,19 +76,29 @@ export interface UpstreamPage {
   readonly partial: boolean;
   /** What was left out and why: malformed posts, partial errors. Without `sourceKey`. */
   readonly problems: readonly Problem[];
+  /** The tightest of `limits`. */
   readonly rateLimit?: RateLimit | undefined;
+  readonly limits?: readonly NamedLimit[] | undefined;
   /** When the request was sent, Unix ms of the local clock. */
   readonly sentAtMs: number;
   /** The server's `Date`, Unix ms with 1 s resolution; absent where the server has none. */
   readonly serverDateMs?: number | undefined;
 }
 
-/** What the headers allow, the tightest of them where several are sent. */
+/** What the headers allow. */
 export interface RateLimit {
   readonly limit: number;
   readonly remaining: number;
-  /** Unix ms. */
+  /** Unix ms, of the server's clock. */
   readonly resetAtMs: number;
+}
+
+/** One of the limits that the headers tell; all of them hold. */
+export interface NamedLimit extends RateLimit {
+  /** With `limit`, what tells it from others: `x-rate-limit`. */
+  readonly name: string;
+  /** True where it is about `describe().endpoint` alone, not about the token. */
+  readonly endpoint: boolean;
 }
 
 export interface FetchedPosts {
@@ -84,7 +108,7 @@ export interface FetchedPosts {
   readonly gone: readonly string[];
   /** Asked ids about which nothing is known now, with the reason. */
   readonly failed: ReadonlyMap<string, Problem>;
-  readonly rateLimit?: RateLimit | undefined;
+  readonly limits?: readonly NamedLimit[] | undefined;
   /** Local clock, Unix ms. */
   readonly sentAtMs: number;
 }

@@ -19,6 +19,7 @@ export function manualClock(startMs = START_MS): Clock & { advance(ms: number): 
   const sleepers = new Set<{ atMs: number; wake: () => void }>();
   return {
     now: () => nowMs,
+    monotonic: () => nowMs,
     sleep: (ms, signal) =>
       new Promise((resolve) => {
         const sleeper = { atMs: nowMs + ms, wake: resolve };

@@ -115,6 +115,7 @@ describe('a gap', () => {
     let isOld = false;
     const house = await createHouse({
       maxPagesPerPoll: 1,
+      described: { before: false },
       before({ next }) {
         if (isOld && next !== undefined) throw new UpstreamError('MALFORMED', 'answered 400', { status: 400 });
         return undefined;
@@ -131,6 +132,27 @@ describe('a gap', () => {
       gaps.map(({ reason, final, fill }) => [reason, final, fill]),
       [['PAGE_CAP', true, undefined]],
     );
+  });
+
+  it('is filled on below what was read when its next page is refused, where reading may begin anywhere', async () => {
+    let isOld = false;
+    const house = await createHouse({
+      maxPagesPerPoll: 1,
+      before({ next }) {
+        if (isOld && next !== undefined) throw new UpstreamError('MALFORMED', 'answered 400', { status: 400 });
+        return undefined;
+      },
+    });
+    house.publish({ agoMs: 300_000 });
+    house.pollers.start();
+    await house.clock.advance(10);
+    isOld = true;
+    const ids = burst(house, 100);
+    await house.clock.advance(600_000);
+    assert.deepEqual((await house.log()).gaps, []);
+    const entries = await house.entries();
+    assert.ok(ids.every((id) => entries.includes(id)));
+    await house.pollers.stop();
   });
 
   it('is told as FEED_TRUNCATED, and final, where the upstream keeps no more', async () => {

@@ -137,6 +137,7 @@ export function createSource(server: Pick<SimulatedServer, 'upstream'>, polling:
       overlap: 'latest',
       pollWhen: 'always',
       ownInterval: false,
+      ownOverlap: false,
       ...polling,
     },
   };

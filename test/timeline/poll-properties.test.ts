@@ -71,7 +71,7 @@ async function live({ scheme, manners, pageSize, overlapMs, latencyMs, posts, fa
     comparesDoubles: manners.comparesDoubles === true && scheme === 'mastodon',
     pageSize,
     latencyMs,
-    polling: { overlapMs, minIntervalMs: 5000, idleIntervalMs: 20_000 },
+    polling: { overlapMs, minIntervalMs: 5000, idleIntervalMs: 20_000, sweepIntervalMs: 300_000 },
     before(_, count) {
       const failure = count === 1 || isCalm ? 'none' : (failures[count % failures.length] ?? 'none');
       if (failure === 'none') return undefined;
@@ -112,7 +112,8 @@ async function live({ scheme, manners, pageSize, overlapMs, latencyMs, posts, fa
     }
   }
   isCalm = true;
-  await clock.advance(3_600_000);
+  // By then sweeps were here, too, for what does not fit into the overlap of a busy source.
+  await clock.advance(5 * 3_600_000);
   const entries = await house.entries();
   const state = await house.log();
   await pollers.stop();
@@ -132,7 +133,7 @@ describe('polling, whatever the server does', () => {
         );
         assert.deepEqual(state.gaps, [], 'no gap stays open');
       }),
-      { numRuns: 15, endOnFailure: true },
+      { numRuns: 8, endOnFailure: true },
     );
   });
 });

@@ -133,7 +133,8 @@ describe('the loop', () => {
   it('backs off from an upstream that fails, at most 5 min, and from one that refuses for longer', async () => {
     for (const [code, most, least] of [
       ['UNAVAILABLE', 30, 14],
-      ['UNAUTHORIZED', 8, 4],
+      ['FORBIDDEN', 8, 4],
+      ['GONE', 8, 4],
     ] as const) {
       const house = await createHouse({
         before() {

@@ -45,7 +45,7 @@ export async function createWorld(over: Partial<Store> = {}): Promise<World> {
     refreshed.push({ logIds, maxWaitMs });
     return stale;
   };
-  const clock = { now: () => START_MS, sleep: async () => {} };
+  const clock = { now: () => START_MS, monotonic: () => 0, sleep: async () => {} };
   const reader = createTimelineReader({ store, refresh, clock, maxWaitMs: 1500 });
   return {
     store,
@@ -108,6 +108,7 @@ export function sourceOf(key: string): Source {
       overlap: 'latest',
       pollWhen: 'always',
       ownInterval: false,
+      ownOverlap: false,
     },
   };
 }

@@ -75,7 +75,7 @@ for (const server of SERVERS) {
   test(`${name} says what it is`, async () => {
     const description = await open(server, { type: 'home' }).upstream.describe();
     assert.deepEqual([description.software, description.idScheme], [server.software, server.idScheme]);
-    assert.deepEqual([description.roundsIds, description.bulk, description.throttleMs], [false, 1, undefined]);
+    assert.deepEqual([description.roundsIds, description.bulk, description.throttles], [false, 1, []]);
   });
 
   for (const [kind, timeline, file] of [

@@ -204,7 +204,7 @@ test('Mastodon says what it is once, and a poll costs one request', async () => 
     sinceId: true,
     before: true,
     bulk: 20,
-    throttleMs: 3000,
+    throttles: [{ requests: 300, windowMs: 900_000, counts: 'pages' }],
   });
   await upstream.readPage({});
   await upstream.readPage({});

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { readRateLimit, readRetryAt, tighter } from '../../src/upstreams/rate-limit.ts';
+import { isEndpointLimit, readRateLimit, readRateLimits, readRetryAt } from '../../src/upstreams/rate-limit.ts';
 import { NOW_MS } from './replay-http.ts';
 
 /** `[limit, remaining, reset]` as headers of a family. */
@@ -37,10 +37,36 @@ test('the tightest of several limits wins: the fewest requests a second until th
   assert.equal(readRateLimit({ ...perWindow, ...ample }, NOW_MS)?.remaining, 800);
 });
 
-test('of two replies the one that leaves less counts', () => {
-  assert.deepEqual(tighter(expected, { ...expected, remaining: 5 })?.remaining, 5);
-  assert.equal(tighter(undefined, expected), expected);
-  assert.equal(tighter(expected, undefined), expected);
+test('all of several limits are told, with what each is about', () => {
+  const tomorrow = String((NOW_MS + 86_400_000) / 1000);
+  const perDay = ['x-app-rate-limit', 'x-app-limit-24hour', 'x-user-limit-24hour'];
+  const headers = perDay.map((prefix) => limits(prefix, ['100', '99', tomorrow]));
+  const told = readRateLimits(Object.assign(limits('x-rate-limit', ['15', '3', unixSeconds]), ...headers), NOW_MS);
+  assert.deepEqual(
+    told.limits.map(({ name, limit, endpoint }) => [name, limit, endpoint]),
+    [['x-rate-limit', 15, true], ...perDay.map((prefix) => [prefix, 100, false])],
+  );
+  assert.deepEqual(told.rateLimit, { limit: 100, remaining: 99, resetAtMs: NOW_MS + 86_400_000 });
+  assert.deepEqual(readRateLimits({}, NOW_MS), { rateLimit: undefined, limits: [] });
+});
+
+test('a 429 is about its endpoint alone where nothing else is used up', () => {
+  const used = limits('x-rate-limit', ['15', '0', unixSeconds]);
+  const day = limits('x-app-rate-limit', ['1000', '0', String((NOW_MS + 86_400_000) / 1000)]);
+  assert.equal(isEndpointLimit(used, NOW_MS), true);
+  assert.equal(isEndpointLimit({ ...used, ...day }, NOW_MS), false);
+  assert.equal(isEndpointLimit({ ...used, 'retry-after': '60' }, NOW_MS), false);
+  assert.equal(isEndpointLimit(limits('x-rate-limit', ['900', '711', unixSeconds]), NOW_MS), false, 'a hidden limit');
+  assert.equal(isEndpointLimit(limits('x-ratelimit', ['300', '0', iso]), NOW_MS), false, 'Mastodon counts by token');
+});
+
+test('resets and dates are of the server, whose clock may be another than ours', () => {
+  const serverMs = NOW_MS - 3_600_000;
+  const date = new Date(serverMs).toUTCString();
+  const used = limits('x-ratelimit', ['300', '0', new Date(serverMs + 120_000).toISOString()]);
+  assert.equal(readRetryAt({ ...used, date }, NOW_MS), NOW_MS + 120_000);
+  const named = { 'retry-after': new Date(serverMs + 30_000).toUTCString(), date };
+  assert.equal(readRetryAt(named, NOW_MS), NOW_MS + 30_000);
 });
 
 test('garbage is ignored', () => {

@@ -5,7 +5,7 @@ import type { HttpClient, HttpReply } from '../../src/upstreams/http.ts';
 /** Some time after the hand-written recordings. */
 export const NOW_MS = Date.UTC(2026, 10, 20, 12, 1);
 
-export const testClock: Clock = { now: () => NOW_MS, sleep: () => Promise.resolve() };
+export const testClock: Clock = { now: () => NOW_MS, monotonic: () => 0, sleep: () => Promise.resolve() };
 
 export interface Recording {
   readonly name: string;

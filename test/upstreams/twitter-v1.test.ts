@@ -156,6 +156,6 @@ for (const [name, list, code] of [
 
 test('a spent limit is retried at its reset, also with status 200', async () => {
   const reading = bird({ type: 'list', id: '880' }).upstream.readPage({});
-  await assert.rejects(reading, { retryAtMs: T0_MS + 900_000, status: 200 });
-  assert.ok(T0_MS + 900_000 > NOW_MS);
+  // The reset lies 900 s after the reply's `date`, whatever the local clock says.
+  await assert.rejects(reading, { retryAtMs: NOW_MS + 900_000, status: 200 });
 });

@@ -1,0 +1,27 @@
+import type { KnownThrottle } from '../upstreams/upstream.ts';
+
+/** A throttle that no header tells: we count for it ourselves. */
+export interface Throttle {
+  /** From one request to the next, evenly, ms. */
+  readonly intervalMs: number;
+  /** ms until one more fits into it; 0: now. */
+  waitMs(): number;
+  sent(requests: number): void;
+}
+
+/** Never more than `requests` within any stretch of `windowMs`, wherever the upstream begins its windows. `now` is monotonic, ms. */
+export function createThrottle({ requests, windowMs }: KnownThrottle, now: () => number): Throttle {
+  const sentAtMs: number[] = [];
+  return {
+    intervalMs: windowMs / requests,
+    waitMs() {
+      const nowMs = now();
+      while ((sentAtMs[0] ?? nowMs) <= nowMs - windowMs) sentAtMs.shift();
+      const last = sentAtMs[sentAtMs.length - requests];
+      return last === undefined ? 0 : Math.ceil(last + windowMs - nowMs);
+    },
+    sent(count) {
+      for (let n = 0; n < count; n += 1) sentAtMs.push(now());
+    },
+  };
+}
