@@ -12,6 +12,7 @@ const commands: Readonly<Record<CommandName, () => Promise<(args: CommandArgs) =
     const { serve } = await import('./commands/serve.ts');
     return (args) => serve(args, stopped);
   },
+  init: async () => (await import('./commands/init.ts')).init,
   check: async () => (await import('./commands/check.ts')).check,
   record: async () => (await import('./commands/record.ts')).record,
   experiment: async () => (await import('./commands/experiment.ts')).experiment,

@@ -11,7 +11,7 @@ const FLOORS: readonly { readonly floor: string; readonly files: readonly string
   { floor: 'main', files: ['src/main.ts'] },
   { floor: 'commands', files: ['src/commands/'] },
   { floor: 'demo', files: ['src/demo/'] },
-  { floor: 'experiment', files: ['src/experiment/'] },
+  { floor: 'experiment', files: ['src/experiment/', 'src/init/'] },
   { floor: 'gateway', files: ['src/gateway.ts', 'src/shutdown.ts'] },
   {
     floor: 'server',

@@ -2,6 +2,8 @@ import { parseArgs } from 'node:util';
 import type { Flags } from './command.ts';
 
 export const USAGE = `Usage: sluice [serve]                               run the gateway; without a settings file, the demo
+       sluice init URL [--token-env NAME] [--out FILE] [--force]
+                                                    ask a server what it is, and write settings for it
        sluice check [--live]                        check the settings; --live asks each source once
        sluice record --source ID --out DIR [--pages N]
                                                     save a source's real replies, without tokens and cookies
@@ -11,13 +13,16 @@ export const USAGE = `Usage: sluice [serve]                               run th
 
   --config FILE   the settings file (also SLUICE_CONFIG); else sluice.config.ts, .js or .json in this directory
   --source ID     the settings key of a source
-  --out DIR       made when it is missing; nothing in it is overwritten. Private posts are saved as they are.
+  --out DIR|FILE  of record: made when it is missing; nothing in it is overwritten. Private posts are saved as they are.
+                  of init: sluice.config.ts when left out; .json has no comments. --force overwrites it.
+  --token-env N   the environment variable that holds a token, for what the server shows to nobody else
+  --allow-insecure  http: to another machine
   --pages N       how many pages of the timeline to save: 1 to 1000, 1 when left out
   --minutes N     how long to watch the source: 1 to 1440, 10 when left out; Ctrl-C ends it with the summary
   --viewer USER   whose token it is: For You cursors are bound to a viewer. Verifying takes tokens.keys in the settings.
   PORT, HOST      override server.port and server.host`;
 
-export type CommandName = 'serve' | 'check' | 'record' | 'experiment' | 'decode';
+export type CommandName = 'serve' | 'init' | 'check' | 'record' | 'experiment' | 'decode';
 
 /** What the command line asks for; `mistake` says why it cannot be done. */
 export type Invocation =
@@ -33,6 +38,9 @@ const OPTIONS = {
   pages: { type: 'string' },
   viewer: { type: 'string' },
   minutes: { type: 'string' },
+  'token-env': { type: 'string' },
+  force: { type: 'boolean' },
+  'allow-insecure': { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean', short: 'v' },
 } as const;
@@ -40,6 +48,7 @@ const OPTIONS = {
 /** The flags of each command, and how many operands it takes. */
 const COMMANDS: Readonly<Record<CommandName, { readonly flags: readonly string[]; readonly operands: number }>> = {
   serve: { flags: ['config'], operands: 0 },
+  init: { flags: ['out', 'token-env', 'force', 'allow-insecure'], operands: 1 },
   check: { flags: ['config', 'live'], operands: 0 },
   record: { flags: ['config', 'source', 'out', 'pages'], operands: 0 },
   experiment: { flags: ['config', 'source', 'minutes'], operands: 0 },
@@ -50,7 +59,15 @@ const COMMANDS: Readonly<Record<CommandName, { readonly flags: readonly string[]
 export function parseInvocation(args: readonly string[]): Invocation {
   const parsed = parse(args);
   if ('mistake' in parsed) return parsed;
-  const { help, version, pages, minutes, ...flags } = parsed.values;
+  const {
+    help,
+    version,
+    pages,
+    minutes,
+    'token-env': tokenEnv,
+    'allow-insecure': allowInsecure,
+    ...flags
+  } = parsed.values;
   if (help) return { show: 'help' };
   if (version) return { show: 'version' };
 
@@ -60,7 +77,7 @@ export function parseInvocation(args: readonly string[]): Invocation {
   const foreign = Object.keys(parsed.values).find((flag) => !rules.flags.includes(flag));
   if (foreign !== undefined) return { mistake: `--${foreign} does not go with ${command}` };
   if (operands.length !== rules.operands) {
-    const wanted = rules.operands === 0 ? 'nothing behind it' : 'one id or token';
+    const wanted = rules.operands === 0 ? 'nothing behind it' : command === 'init' ? 'one URL' : 'one id or token';
     return { mistake: `${command} takes ${wanted}, got ${operands.length === 0 ? 'nothing' : operands.join(' ')}` };
   }
   if (command === 'record' && (flags.source === undefined || flags.out === undefined)) {
@@ -77,6 +94,8 @@ export function parseInvocation(args: readonly string[]): Invocation {
     command,
     flags: {
       ...flags,
+      ...(tokenEnv !== undefined && { tokenEnv }),
+      ...(allowInsecure !== undefined && { allowInsecure }),
       pages: pages === undefined ? undefined : Number(pages),
       minutes: minutes === undefined ? undefined : Number(minutes),
     },
