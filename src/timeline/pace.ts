@@ -2,10 +2,8 @@ import type { Clock } from '../clock.ts';
 
 /** How fast a source brings posts, from which follows how soon it is worth a poll and how much a page has room for. */
 export interface Pace {
-  /** What the very first poll read: so many posts, made within the last `spanMs`. */
-  noteHistory(posts: number, spanMs: number): void;
-  /** A poll brought so many new posts. */
-  note(posts: number): void;
+  /** A poll brought so many new posts, the oldest of them made `spanMs` ago; 0 where ids do not tell. */
+  note(posts: number, spanMs: number): void;
   /** How many ms from one post to the next; infinite while none came. */
   intervalMs(): number;
   /**
@@ -18,10 +16,10 @@ export interface Pace {
 
 /** Over what the pace is averaged: an hour's burst is forgotten within the next. */
 const AVERAGED_MS = 300_000;
-/** History counts at most as much as so long a time: what was written lately tells more. */
-const HISTORY_MS = 60_000;
+/** What came before this process counts at most as much as so long a time: what is written now tells more. */
+const BEFORE_MS = 60_000;
 
-/** An average whose older part counts less and less; begins with the history's own pace. */
+/** An average whose older part counts less and less; the first poll of a process begins it with the pace of what it brought. */
 export function createPace(clock: Pick<Clock, 'monotonic'>): Pace {
   let posts = 0;
   let overMs = 0;
@@ -30,22 +28,20 @@ export function createPace(clock: Pick<Clock, 'monotonic'>): Pace {
 
   return {
     intervalMs,
-    noteHistory(count, spanMs) {
-      // One post makes no pace.
-      if (count < 2) return;
-      overMs = Math.min(HISTORY_MS, Math.max(1000, spanMs));
-      posts = (count * overMs) / Math.max(1000, spanMs);
-      atMs = clock.monotonic();
-    },
-    note(count) {
+    note(count, spanMs) {
       const nowMs = clock.monotonic();
-      const passedMs = nowMs - (atMs ?? nowMs);
+      const passedMs = atMs === undefined ? undefined : nowMs - atMs;
       atMs = nowMs;
-      // Over how long the first poll of a process looks back is not known.
-      if (passedMs <= 0) return;
-      const fade = Math.exp(-passedMs / AVERAGED_MS);
-      posts = posts * fade + count;
-      overMs = overMs * fade + passedMs;
+      if (passedMs === undefined) {
+        // One post makes no pace.
+        const isTold = count > 1 && spanMs > 0;
+        overMs = isTold ? Math.min(BEFORE_MS, Math.max(1000, spanMs)) : 0;
+        posts = isTold ? (count * overMs) / Math.max(1000, spanMs) : 0;
+      } else if (passedMs > 0) {
+        const fade = Math.exp(-passedMs / AVERAGED_MS);
+        posts = posts * fade + count;
+        overMs = overMs * fade + passedMs;
+      }
     },
     room(pageSize) {
       const fresh = (clock.monotonic() - (atMs ?? clock.monotonic())) / intervalMs();

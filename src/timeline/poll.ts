@@ -52,8 +52,7 @@ export async function poll(reading: Reading): Promise<Polled> {
   const nowMs = clock.now();
   const sifted = await siftWalk(polling, walked, plan === undefined, nowMs);
   const { posts: appended } = sifted.counts;
-  if (plan !== undefined) pace.note(appended);
-  else if (sifted.spanMs > 0) pace.noteHistory(appended, sifted.spanMs);
+  pace.note(appended, sifted.spanMs);
 
   const target = plan?.target;
   const keepFromMs = nowMs - reading.keepMs;

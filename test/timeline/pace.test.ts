@@ -10,7 +10,7 @@ describe('the pace of a source', () => {
     const pace = createPace(clock);
     for (let passedMs = 0; passedMs < 1_800_000; passedMs += everyMs) {
       await clock.advance(everyMs);
-      pace.note(posts);
+      pace.note(posts, everyMs);
     }
     return { clock, pace };
   }
@@ -21,34 +21,34 @@ describe('the pace of a source', () => {
     assert.equal(pace.room(40), Math.floor((Math.sqrt(40) - 1) ** 2));
   });
 
-  it('begins with the history: 40 posts of the last 20 s are one each 500 ms', () => {
+  it('begins with what the first poll brought: 40 posts of the last 20 s are one each 500 ms', () => {
     const pace = createPace(createVirtualClock());
-    pace.noteHistory(40, 20_000);
+    pace.note(40, 20_000);
     assert.equal(pace.intervalMs(), 500);
   });
 
   it('takes no pace from a history of one post', () => {
     const pace = createPace(createVirtualClock());
-    pace.noteHistory(1, 1000);
+    pace.note(1, 500);
     assert.equal(pace.intervalMs(), Number.POSITIVE_INFINITY);
   });
 
-  it('does not take what the first poll of a process brings for a burst', () => {
+  it('is unknown after a first poll whose ids tell no time', () => {
     const pace = createPace(createVirtualClock());
-    pace.note(500);
+    pace.note(500, 0);
     assert.equal(pace.intervalMs(), Number.POSITIVE_INFINITY);
   });
 
   it('forgets a burst within the hour', async () => {
     const clock = createVirtualClock();
     const pace = createPace(clock);
-    pace.note(0);
+    pace.note(0, 0);
     await clock.advance(1000);
-    pace.note(95);
+    pace.note(95, 900);
     assert.ok(pace.intervalMs() < 20);
     for (let n = 0; n < 60; n += 1) {
       await clock.advance(60_000);
-      pace.note(0);
+      pace.note(0, 0);
     }
     assert.ok(pace.intervalMs() > 3_600_000);
   });
@@ -58,7 +58,7 @@ describe('the pace of a source', () => {
     const before = pace.intervalMs();
     clock.step(-3_600_000);
     await clock.advance(5000);
-    pace.note(10);
+    pace.note(10, 5000);
     assert.ok(Math.abs(pace.intervalMs() - before) < 1);
   });
 
