@@ -87,6 +87,8 @@ export class UpstreamError extends SluiceError {
   readonly status: number | undefined;
   /** RATE_LIMITED: true where only the limit of this endpoint is used up. */
   readonly endpoint: boolean;
+  /** True where the upstream told no time, and `retryAtMs` is a guess. */
+  readonly guessed: boolean;
 
   constructor(
     code: UpstreamErrorCode,
@@ -96,12 +98,14 @@ export class UpstreamError extends SluiceError {
       retryAtMs?: number | undefined;
       status?: number | undefined;
       endpoint?: boolean | undefined;
+      guessed?: boolean | undefined;
     },
   ) {
     super(code, message, options);
     this.retryAtMs = options?.retryAtMs;
     this.status = options?.status;
     this.endpoint = options?.endpoint ?? false;
+    this.guessed = options?.guessed ?? false;
   }
 }
 

@@ -59,7 +59,7 @@ export function createSimulatedServer(options: SimulatedOptions): SimulatedServe
     idScheme: scheme,
     roundsIds: options.comparesDoubles ?? false,
     pageSize: options.pageSize,
-    feedDepth: options.feedDepth,
+    feedDepths: options.feedDepth === undefined ? undefined : [options.feedDepth],
     sinceId: true,
     before: scheme !== 'opaque',
     bulk: 1,

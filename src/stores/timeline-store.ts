@@ -93,6 +93,8 @@ export interface Gap {
   readonly reason: 'RATE_LIMITED' | 'FEED_TRUNCATED' | 'LOG_TRIMMED' | 'PARTIAL' | 'PAGE_CAP' | 'UPSTREAM_ERROR';
   /** True when nothing will fill it any more. */
   readonly final: boolean;
+  /** When it became final, Unix ms; absent on open gaps. */
+  readonly finalAtMs?: number | undefined;
   /** Where filling goes on: `next` of the last page read, and the anchor that closes it. Absent on final gaps. */
   readonly fill?: GapFill | undefined;
 }

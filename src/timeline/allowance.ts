@@ -1,7 +1,7 @@
 import type { Source } from '../source.ts';
 import type { NamedLimit, RateLimit, UpstreamDescription } from '../upstreams/upstream.ts';
 import type { Credential } from './credential.ts';
-import type { Mark, Meter } from './meter.ts';
+import type { Mark, Meter, Refusal } from './meter.ts';
 import type { Throttle } from './throttle.ts';
 import { PARTS, type Pool } from './windows.ts';
 
@@ -18,13 +18,17 @@ export interface Allowance {
   meters(kind: RequestKind): readonly Meter[];
   /** ms from one request of that pool to the next, evenly, at one of `meters('page' | 'byId')`. 0: as many as it likes. */
   intervalMs(meter: Meter, pool: Pool, kind: RequestKind): number;
+  /** True while a poll may read one page more and leaves the other sources and pools what they need. */
+  hasSparePage(): boolean;
+  /** True while fills may use what nobody used before. */
+  hasSpareFill(): boolean;
   /** Requests are sent; each must be followed by `answered`. Gives a mark for each of `meters`. */
   sent(kind: RequestKind, pool: Pool, requests: number): readonly Mark[];
   answered(kind: RequestKind, requests: number): void;
   /** What a reply of that kind told, to the request that `sent` gave the marks for. */
   note(kind: RequestKind, told: Told, marks: readonly Mark[]): void;
   /** A 429. `endpoint`: it is about that alone. */
-  refused(kind: RequestKind, refusal: { retryInMs: number; sentAtMs: number; endpoint: boolean }): void;
+  refused(kind: RequestKind, refusal: Refusal & { endpoint: boolean }): void;
   /** Counts what the adapter sent on its own, such as for the instance document. True when it sent any since the last time. */
   countOthers(): boolean;
   describe(description: UpstreamDescription): void;
@@ -66,6 +70,11 @@ export function createAllowance(credential: Credential, source: Source): Allowan
       const isTold = allowance.meters(kind).some(({ windows }) => windows.intervalMs(pool) !== undefined);
       return isTold || known > 0 || pool === 'poll' ? Math.max(told, known) : UNTOLD_INTERVAL_MS / PARTS[pool];
     },
+    hasSparePage: () =>
+      allowance.meters('page').every(({ windows, members }) => windows.hasSpare('poll', members.size - 1)),
+    hasSpareFill: () =>
+      allowance.meters('page').every(({ windows }) => windows.hasSpare('upkeep', 0)) &&
+      throttlesOf('page', 'upkeep').every((throttle) => throttle.unused() > 1 - PARTS.upkeep),
     sent(kind, pool, requests) {
       for (const throttle of throttlesOf(kind, pool)) throttle.sent(requests);
       counted += requests;
@@ -82,8 +91,8 @@ export function createAllowance(credential: Credential, source: Source): Allowan
         meter.allowed(told, marks[n] ?? { sent: 0, unanswered: 0 });
       }
     },
-    refused(kind, { endpoint, retryInMs, sentAtMs }) {
-      ((endpoint && own[kind]) || token).refused(retryInMs, sentAtMs);
+    refused(kind, { endpoint, ...refusal }) {
+      ((endpoint && own[kind]) || token).refused(refusal);
     },
     countOthers() {
       const sent = upstream.requestsSent?.() ?? counted;

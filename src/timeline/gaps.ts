@@ -27,9 +27,14 @@ export function isPartialGap(gap: Gap): boolean {
   return gap.reason === 'PARTIAL' && !gap.final && gap.fill === undefined;
 }
 
+/** The gap as nothing will fill it any more, told for as long as what was read beside it is kept. */
+export function finalGap({ fill: _, ...gap }: Gap, nowMs: number): Gap {
+  return { ...gap, final: true, finalAtMs: nowMs };
+}
+
 /** Without final gaps from before `beforeMs`, whose entries are trimmed too, and without the oldest of too many. */
 export function keepGaps(gaps: readonly Gap[], beforeMs: number): readonly Gap[] {
-  const told = gaps.filter((gap) => !gap.final || (gap.toMs ?? beforeMs) >= beforeMs);
+  const told = gaps.filter((gap) => !gap.final || (gap.finalAtMs ?? gap.toMs ?? beforeMs) >= beforeMs);
   const excess = told.length - MOST_GAPS;
   if (excess <= 0) return told.length === gaps.length ? gaps : told;
   const going = new Set([...told.filter((gap) => gap.final), ...told.filter((gap) => !gap.final)].slice(0, excess));

@@ -2,9 +2,13 @@
 export interface Line<Guest> {
   /**
    * ms until that guest's turn, as things stand; 0: now. With `joins` it takes a place, which holds until it should have
-   * asked again: after that wait, or after `leastMs` when something else keeps it for longer.
+   * asked again: after that wait, or after `leastMs` when something else keeps it for longer. Who `isUrgent` need not wait
+   * while there are turns that nobody used.
    */
-  waitMs(guest: Guest, turn: Turn & { isPreferred: boolean; joins: boolean; leastMs: number }): number;
+  waitMs(
+    guest: Guest,
+    turn: Turn & { isPreferred: boolean; joins: boolean; leastMs: number; isUrgent: boolean },
+  ): number;
   /** It went: takes the turn or, where none was free, one that nobody used before, or owes one, which is paid before its next. */
   went(guest: Guest, turn: Turn): void;
 }
@@ -17,8 +21,8 @@ export interface Turn {
 
 /** Of four turns that many at most go to preferred guests while others wait: nobody starves. */
 const MOST_PREFERRED_IN_A_ROW = 3;
-/** So many turns that nobody used are kept: about what a poll reads after a minute without an answer. */
-const MOST_SPARE = 20;
+/** So many turns that nobody used are kept: about what is to be read after some minutes without an answer. */
+const MOST_SPARE = 40;
 /** Who does not ask in time holds up the others for so long. */
 const GRACE_MS = 1000;
 
@@ -108,6 +112,7 @@ export function createLine<Guest>(wake: (guest: Guest) => void): Line<Guest> {
 
   /** Turns that came up for those who owe some are paid with them. */
   function settle({ nowMs, intervalMs }: Turn): void {
+    if (lastTurnMs === Number.NEGATIVE_INFINITY) lastTurnMs = nowMs - intervalMs;
     while (lastTurnMs + intervalMs <= nowMs) {
       const place = first(nowMs)?.[1];
       if (place === undefined || place.owed === 0) break;
@@ -154,7 +159,7 @@ export function createLine<Guest>(wake: (guest: Guest) => void): Line<Guest> {
         joins += 1;
         settle(turn);
       }
-      const freeInMs = Math.max(0, lastTurnMs + intervalMs - nowMs);
+      const freeInMs = turn.isUrgent && spare >= 1 ? 0 : Math.max(0, lastTurnMs + intervalMs - nowMs);
       const waitMs = Math.ceil(freeInMs + turnsAhead(guest, place, nowMs) * intervalMs);
       if (!turn.joins) return waitMs;
       place.asksAtMs = nowMs + Math.max(waitMs, leastMs);
@@ -172,8 +177,7 @@ export function createLine<Guest>(wake: (guest: Guest) => void): Line<Guest> {
         else place.owed += 1;
         return;
       }
-      const unused = (nowMs - lastTurnMs) / intervalMs - 1;
-      if (Number.isFinite(unused)) spare = Math.min(MOST_SPARE, spare + unused);
+      spare = Math.min(MOST_SPARE, spare + (nowMs - lastTurnMs) / intervalMs - 1);
       advance(place, nowMs);
       lastTurnMs = nowMs;
     },

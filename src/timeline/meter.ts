@@ -15,8 +15,16 @@ export interface Meter {
   answered(requests: number): void;
   /** The upstream took a request: a limit that was hit is over, and these hold. */
   allowed(limits: readonly ToldLimit[], mark: Mark): void;
-  /** A request that was sent at `sentAtMs` (monotonic) was answered with 429, to be sent again after `retryInMs`. */
-  refused(retryInMs: number, sentAtMs: number): void;
+  /** A request that was sent at `sentAtMs` (monotonic) was answered with 429. */
+  refused(refusal: Refusal): void;
+}
+
+export interface Refusal {
+  /** From now on, ms. */
+  readonly retryInMs: number;
+  /** The upstream told no time: each one in a row makes the wait longer. */
+  readonly guessed: boolean;
+  readonly sentAtMs: number;
 }
 
 /** One kind of one source's work. */
@@ -33,7 +41,7 @@ export interface Mark {
   readonly unanswered: number;
 }
 
-/** Twice as long after each 429 in a row, whatever the headers say: Twitter's hidden limits leave others with requests to spare. */
+/** Twice as long after each 429 in a row that tells no time: Twitter's hidden limits leave requests to spare. */
 const FIRST_WAIT_MS = 60_000;
 const LONGEST_WAIT_MS = 900_000;
 
@@ -63,11 +71,11 @@ export function createMeter(now: () => number): Meter {
       refusals = 0;
       windows.note(limits, mark.unanswered + sent - mark.sent);
     },
-    refused(retryInMs, sentAtMs) {
+    refused({ retryInMs, guessed, sentAtMs }) {
       // What was under way together is one refusal.
       if (sentAtMs > refusedAtMs) refusals += 1;
       refusedAtMs = now();
-      const ownMs = refusals < 2 ? 0 : Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (refusals - 1));
+      const ownMs = !guessed ? 0 : Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (refusals - 1));
       blockedUntilMs = Math.max(blockedUntilMs, now() + Math.min(LONGEST_MS, Math.max(ownMs, retryInMs)));
     },
   };

@@ -1,7 +1,8 @@
 import type { IdScheme } from '../ids/id-scheme.ts';
 import type { Gap, LogState } from '../stores/timeline-store.ts';
 import type { UpstreamDescription } from '../upstreams/upstream.ts';
-import { isPartialGap, keepGaps, newGapId } from './gaps.ts';
+import { isCutByAge, isCutByCount, wholeAtMs } from './feed-cut.ts';
+import { finalGap, isPartialGap, keepGaps, newGapId } from './gaps.ts';
 import type { Target } from './overlap.ts';
 import { pageFloor } from './page-floor.ts';
 import type { Walk } from './walk.ts';
@@ -22,6 +23,7 @@ export function gapsAfterPoll(poll: {
   appended: number;
   /** In the time of ids. */
   serverNowMs: number;
+  nowMs: number;
   /** Final gaps from before are forgotten, Unix ms. */
   keepFromMs: number;
 }): readonly Gap[] | undefined {
@@ -48,11 +50,10 @@ function gapOf(poll: Parameters<typeof gapsAfterPoll>[0]): Gap | undefined {
     return { id, fromMs, toMs, reason: end, final: false, fill: { next, ...anchor, lowestId, depth } };
   }
   if (isPartial) return state.gaps.some(isPartialGap) ? undefined : { id, fromMs, reason: 'PARTIAL', final: false };
-  const isCut =
-    (description.feedDepth !== undefined && ids.length >= description.feedDepth) ||
-    (description.feedMs !== undefined && fromMs !== undefined && fromMs < poll.serverNowMs - description.feedMs);
-  if (end === 'ended' && isCut && !walked.joined && target !== undefined) {
-    return { id, fromMs, toMs, reason: 'FEED_TRUNCATED', final: true };
-  }
-  return undefined;
+  if (end !== 'ended' || walked.joined || target === undefined) return undefined;
+  const cut: Gap = { id, fromMs, toMs, reason: 'FEED_TRUNCATED', final: true };
+  if (isCutByCount(ids.length, description)) return finalGap(cut, poll.nowMs);
+  const missedMs = Math.max(fromMs ?? 0, wholeAtMs(state));
+  const isCut = fromMs !== undefined && isCutByAge(missedMs, description, poll.serverNowMs);
+  return isCut ? finalGap({ ...cut, fromMs: missedMs }, poll.nowMs) : undefined;
 }

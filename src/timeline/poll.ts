@@ -5,6 +5,7 @@ import type { UpstreamDescription, UpstreamPage } from '../upstreams/upstream.ts
 import { brokenSinceId, hides, isDoubtful, isSinceIdBroken } from './broken-since-id.ts';
 import { type Committed, commitSifted } from './commit.ts';
 import { depthOf } from './depth.ts';
+import { noteWhole } from './feed-cut.ts';
 import { historyBegin, isFirstPoll, schemeOf } from './history.ts';
 import { wantedOverlapMs } from './lateness.ts';
 import { fittingOverlapMs, planWalk, type WalkPlan } from './overlap.ts';
@@ -58,19 +59,21 @@ export async function poll(reading: Reading): Promise<Polled> {
   const keepFromMs = nowMs - reading.keepMs;
   const emptyBeginMs = Math.floor(serverClock.now() - overlapMs);
   const historyKey = sifted.append.at(-1)?.orderKey;
+  const isWhole = (walked.end === 'closed' || walked.end === 'ended') && !isPartial;
+  const told = { ...brokenSinceId(reading, state), ...(isWhole && noteWhole(state, description, serverClock.now())) };
+  const memory = Object.keys(told).length > 0 ? told : undefined;
   const committed = await commitSifted(reading, {
     state,
     // A partial page hides what lies below its newest post. At the page cap we must come forward all the same.
     sifted: isPartial && walked.end !== 'PAGE_CAP' ? { ...sifted, watermark: undefined } : sifted,
     nowMs,
     gaps: gapsAfterPoll({
-      ...{ state, scheme, description, walked, target, isPartial, appended, keepFromMs },
+      ...{ state, scheme, description, walked, target, isPartial, appended, nowMs, keepFromMs },
       serverNowMs: serverClock.now(),
     }),
-    memory: brokenSinceId(reading, state),
+    memory,
     ...(plan === undefined && historyBegin({ ids: walked.ids, scheme: polling.scheme, historyKey, emptyBeginMs })),
   });
-  const isWhole = (walked.end === 'closed' || walked.end === 'ended') && !isPartial;
   if (isWhole && committed.outcome !== 'conflict') notes.retrievedAtMs = notes.sentAtMs;
   const problems = problemsOf(walked, isPartial, source.key);
   return { ...committed, error: walked.error, problems, overlapMs, requests: walked.pages.length };

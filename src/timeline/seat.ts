@@ -90,7 +90,10 @@ export function createSeat(credential: Credential, source: Source, day: DayCount
   function lineMs(share: Share, wish: { isPreferred: boolean; joins: boolean; leastMs: number }): number {
     const pool = poolOf(share);
     for (const meter of allowance.meters('page')) {
-      const turn = { nowMs: clock.monotonic(), intervalMs: allowance.intervalMs(meter, pool, 'page'), ...wish };
+      // A gap that has just opened need not wait for turns when there were so many before that nobody used.
+      const isUrgent = share === 'fill' && allowance.hasSpareFill();
+      const intervalMs = allowance.intervalMs(meter, pool, 'page');
+      const turn = { nowMs: clock.monotonic(), intervalMs, isUrgent, ...wish };
       const waitMs = meter.lines[pool].waitMs(guests[share], turn);
       if (waitMs === 0) continue;
       // At a reset everything is shared out anew; what others leave until then makes a long wait shorter.
@@ -125,8 +128,8 @@ export function createSeat(credential: Credential, source: Source, day: DayCount
     else breaker.answered();
     if (error.code === 'UNAUTHORIZED') credential.stop(error);
     if (error.code !== 'RATE_LIMITED') return;
-    const { endpoint, retryAtMs = 0 } = error;
-    allowance.refused(kind, { endpoint, retryInMs: retryAtMs - clock.now(), sentAtMs });
+    const { endpoint, guessed, retryAtMs = 0 } = error;
+    allowance.refused(kind, { endpoint, guessed, retryInMs: retryAtMs - clock.now(), sentAtMs });
   }
 
   const seat: Seat = {
@@ -154,7 +157,7 @@ export function createSeat(credential: Credential, source: Source, day: DayCount
     },
     mayGoOn() {
       if (credential.stopped() || seat.blockedMs() > 0) return false;
-      return allowance.meters('page').every(({ windows, members }) => windows.hasSpare(members.size - 1));
+      return allowance.hasSparePage();
     },
     async send(request, work) {
       const { share, kind, signal } = request;

@@ -70,7 +70,8 @@ export async function siftSweptPage(
 
 /** An empty page says that nothing older is there, unless the upstream cuts the timeline or cannot find its place in it. */
 function endKey({ scheme, description }: Sweeping, toMs: number): string | undefined {
-  const end = description.feedDepth === undefined ? scheme.floor(toMs) : undefined;
+  const isCut = description.feedDepths !== undefined || description.feedMs !== undefined;
+  const end = isCut ? undefined : scheme.floor(toMs);
   return end === undefined ? undefined : scheme.orderKey(end);
 }
 

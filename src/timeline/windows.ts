@@ -12,8 +12,8 @@ export interface Windows {
   waitMs(): number;
   /** ms from one request of that pool to the next, so that it has its part until the reset; undefined where nothing is told. */
   intervalMs(pool: Pool): number | undefined;
-  /** True while a poll may read one page more, and so many others have theirs, gaps, sweeps and reads by id their part. */
-  hasSpare(others: number): boolean;
+  /** True while one request more of that pool, and one of so many others, leaves the other pools their part until the reset. */
+  hasSpare(pool: Pool, others: number): boolean;
   /** ms until something changes by itself: the next reset. */
   nextResetMs(): number | undefined;
   sent(requests: number): void;
@@ -24,9 +24,9 @@ export interface Windows {
 /** A limit whose reset is told as a stretch of time from now, so that no clock matters. */
 export type ToldLimit = Omit<NamedLimit, 'resetAtMs' | 'endpoint'> & { readonly resetInMs: number };
 
-/** Polls have 70 %, and up to 90 % where the others left theirs: what those may need until the reset is never lent. */
+/** Polls have 70 %, fills and sweeps 20 %, and up to 90 % of what the others left: what those may need until the reset is never lent. */
 export const PARTS: Readonly<Record<Pool, number>> = { poll: 0.7, upkeep: 0.2, byId: 0.1 };
-const MOST_FOR_POLLS = 0.9;
+const MOST_LENT = 0.9;
 /** A reset that moves by less is the same window's: some servers reckon it anew in whole seconds for each reply. */
 const SAME_RESET_MS = 5000;
 /** The longest that a header is believed; Twitter's longest window is a day. */
@@ -57,9 +57,7 @@ export function createWindows({ now, underWay }: { now: () => number; underWay: 
   function present(): number {
     const nowMs = now();
     if (windows.some(({ resetAtMs }) => resetAtMs <= nowMs)) {
-      windows = windows
-        .flatMap((each) => (each.resetAtMs > nowMs ? [each] : each.isAssumed ? [] : [assumed(each, spentIn(each))]))
-        .filter((each) => each.resetAtMs > nowMs);
+      windows = windows.map((each) => (each.resetAtMs > nowMs ? each : assumed(each, spentIn(each), nowMs)));
     }
     return nowMs;
   }
@@ -93,11 +91,11 @@ export function createWindows({ now, underWay }: { now: () => number; underWay: 
       if (windows.length === 0) return undefined;
       return Math.max(...windows.map((each) => 1 / Math.max(1e-9, rate(each, pool, nowMs))));
     },
-    hasSpare(others) {
+    hasSpare(pool, others) {
       const nowMs = present();
       return windows.every((each) => {
         const left = Math.min(1, (each.resetAtMs - nowMs) / each.lengthMs);
-        const reserve = (1 - PARTS.poll) * each.shared * left;
+        const reserve = (1 - PARTS[pool]) * each.shared * left;
         return each.remaining - reserve >= 1 + Math.min(others, each.shared / 2);
       });
     },
@@ -122,14 +120,16 @@ export function createWindows({ now, underWay }: { now: () => number; underWay: 
   };
 }
 
-function assumed(ended: Window, spent: number): Window {
-  const { limit, lengthMs, resetAtMs } = ended;
+/** Until a reply tells, the window that followed is taken to be as the one that ended. */
+function assumed(ended: Window, spent: number, nowMs: number): Window {
+  const { limit, lengthMs } = ended;
   const lastsMs = Math.max(lengthMs, LEAST_ASSUMED_MS);
+  const resetAtMs = ended.resetAtMs + (Math.floor((nowMs - ended.resetAtMs) / lastsMs) + 1) * lastsMs;
   return {
     ...ended,
     shared: limit,
     remaining: Math.max(1, limit - spent),
-    resetAtMs: resetAtMs + lastsMs,
+    resetAtMs,
     isAssumed: true,
   };
 }
@@ -143,7 +143,7 @@ function evenRate({ shared, lengthMs, remaining, resetAtMs, isAssumed }: Window,
 
 function rate(window: Window, pool: Pool, nowMs: number): number {
   const even = evenRate(window, nowMs);
-  if (pool !== 'poll' || window.isAssumed) return PARTS[pool] * even;
+  if (pool === 'byId' || window.isAssumed) return PARTS[pool] * even;
   const left = Math.max(0, window.remaining) / (window.resetAtMs - nowMs);
-  return Math.min((MOST_FOR_POLLS * window.shared) / window.lengthMs, left - (1 - PARTS.poll) * even);
+  return Math.min((MOST_LENT * window.shared) / window.lengthMs, left - (1 - PARTS[pool]) * even);
 }

@@ -8,8 +8,8 @@ import type { UpstreamDescription } from './upstream.ts';
 
 /** Mastodon and its kin cut larger limits to this; snac and Hollo would give more. */
 export const PAGE_SIZE = 40;
-/** Home and list feeds of older versions; newer ones keep 800. */
-const FEED_DEPTH = 400;
+/** Home and list feeds, of older and of newer versions. */
+const FEED_DEPTHS = [400, 800] as const;
 /** Mastodon counts requests with a since_id, min_id or max_id apart: 300 per 15 minutes. */
 const THROTTLES = [{ requests: 300, windowMs: 900_000, counts: 'pages' }] as const;
 /** Mastodon's own limit for `id[]`. */
@@ -74,7 +74,7 @@ function describeAs(spec: MastodonSpec, software: Software | undefined, ids: rea
     idScheme: spec.idScheme ?? recogniseIdScheme({ software: proper ? 'mastodon' : name, ids }),
     roundsIds: proper && isFeed,
     pageSize: PAGE_SIZE,
-    feedDepth: proper && isFeed ? FEED_DEPTH : undefined,
+    feedDepths: proper && isFeed ? FEED_DEPTHS : undefined,
     sinceId: true,
     before: true,
     bulk: proper && software && isAtLeast(software, 4, 3) ? BULK : 1,

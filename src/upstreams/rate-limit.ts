@@ -40,6 +40,11 @@ export function readRetryAt(headers: Headers, nowMs: number): number {
   return resets.length > 0 ? Math.max(...resets) + nowMs - serverNow(headers, nowMs) : nowMs + DEFAULT_RETRY_MS;
 }
 
+/** True when the headers tell no time at which a request may be sent again. */
+export function isRetryGuessed(headers: Headers, nowMs: number): boolean {
+  return readRetryAfter(headers, nowMs) === undefined && usedUp(headers, nowMs).length === 0;
+}
+
 /** True when nothing but the limit of one endpoint is used up: others may be asked. */
 export function isEndpointLimit(headers: Headers, nowMs: number): boolean {
   const limits = usedUp(headers, nowMs);

@@ -1,6 +1,6 @@
 import { UpstreamError, type UpstreamErrorCode } from '../errors.ts';
 import { type HttpReply, requestLabel } from './http.ts';
-import { isEndpointLimit, readRetryAfter, readRetryAt } from './rate-limit.ts';
+import { isEndpointLimit, isRetryGuessed, readRetryAfter, readRetryAt } from './rate-limit.ts';
 
 /** The JSON of a reply with status 200 or 206. Throws UpstreamError for any other status, for HTML and for what is no JSON. */
 export function readJson(reply: HttpReply, url: URL, nowMs: number): unknown {
@@ -43,6 +43,7 @@ export function replyError(code: UpstreamErrorCode, reply: HttpReply, url: URL, 
     status: reply.status,
     retryAtMs,
     endpoint: code === 'RATE_LIMITED' && isEndpointLimit(reply.headers, nowMs),
+    guessed: code === 'RATE_LIMITED' && isRetryGuessed(reply.headers, nowMs),
   });
 }
 

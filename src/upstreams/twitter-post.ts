@@ -8,10 +8,10 @@ import type { KnownThrottle } from './upstream.ts';
 export const TWITTER_THROTTLES: readonly KnownThrottle[] = [{ requests: 1, windowMs: 1100, counts: 'all' }];
 
 /** How many posts a timeline shows; the others are not cut by count. @see https://docs.x.com/x-api/posts/timelines/introduction */
-export const FEED_DEPTHS: Readonly<Partial<Record<TwitterTimeline['type'], number>>> = {
-  home: 800,
-  mentions: 800,
-  user: 3200,
+export const FEED_DEPTHS: Readonly<Partial<Record<TwitterTimeline['type'], readonly number[]>>> = {
+  home: [800],
+  mentions: [800],
+  user: [3200],
 };
 
 /**

@@ -44,7 +44,7 @@ export function createTwitterV1(spec: TwitterSpec, deps: { http: HttpClient; clo
       idScheme: context.idScheme,
       roundsIds: false,
       pageSize: PAGE_SIZE,
-      feedDepth: FEED_DEPTHS[spec.timeline.type],
+      feedDepths: FEED_DEPTHS[spec.timeline.type],
       sinceId: true,
       before: true,
       bulk: BULK,

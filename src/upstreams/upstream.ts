@@ -27,8 +27,8 @@ export interface UpstreamDescription {
   readonly roundsIds: boolean;
   /** The most posts that one page holds. */
   readonly pageSize: number;
-  /** How many posts the upstream keeps in this timeline; absent when it is not cut. */
-  readonly feedDepth?: number | undefined;
+  /** How many posts the upstream keeps in this timeline, one of these; absent when it is not cut. */
+  readonly feedDepths?: readonly number[] | undefined;
   /** How far back the upstream shows posts, ms; absent where it shows all that it keeps. */
   readonly feedMs?: number | undefined;
   /** False where since_id is known not to exist (Twitter 2 lists): then pages are walked to the anchor. */

@@ -30,16 +30,16 @@ function refuse(seat: Seat, error: UpstreamError, kind: 'page' | 'byId' = 'page'
   return assert.rejects(seat.send({ share: 'poll', kind, signal: never }, failing), error);
 }
 
-function limited(retryAtMs: number, endpoint = false): UpstreamError {
-  return new UpstreamError('RATE_LIMITED', 'answered 429', { retryAtMs, endpoint, status: 429 });
+function limited(retryAtMs: number, told: { endpoint?: boolean; guessed?: boolean } = {}): UpstreamError {
+  return new UpstreamError('RATE_LIMITED', 'answered 429', { retryAtMs, ...told, status: 429 });
 }
 
 describe('the budget of a token', () => {
-  it('gives polls 70 to 90 %, fills and sweeps 20 % of what the headers allow', async () => {
+  it('gives polls 70 %, fills and sweeps 20 % of what the headers allow, and at most 90 % where others leave theirs', async () => {
     for (const [share, least, most] of [
       ['poll', 0.7, 0.9],
-      ['fill', 0.17, 0.2],
-      ['sweep', 0.17, 0.2],
+      ['fill', 0.5, 0.9],
+      ['sweep', 0.5, 0.9],
     ] as const) {
       const { clock, seat } = createDesk();
       const town = await seat();
@@ -92,6 +92,21 @@ describe('the budget of a token', () => {
     await takeTurn(town, 'poll', 10);
     const afterMs = town.waitMs('poll');
     assert.ok(afterMs < 2500, `ten turns had gone by unused: ${afterMs} ms`);
+  });
+
+  it('lets a gap that opens be filled with what nobody used, and leaves the polls theirs', async () => {
+    for (const throttles of [[], [PAGING]]) {
+      const { clock, seat } = createDesk();
+      const town = await seat({ throttles });
+      await ask(town, 'poll', limitIn(clock, [300, 300, 900_000]));
+      assert.equal(town.waitMs('fill'), 0);
+      await clock.advance(300_000);
+      let fills = 0;
+      for (; town.waitMs('fill', { queue: true }) === 0; fills += 1) await takeTurn(town, 'fill');
+      assert.ok(fills >= 15 && fills <= 60, `${fills} at once, of 100 that nobody used in 5 min`);
+      const polls = await sentWithin(clock, town, 'poll', 590_000);
+      assert.ok(polls >= 0.7 * 195, `${polls} polls in the other 10 min`);
+    }
   });
 
   it('breaks a walk off before it takes what the others need', async () => {
@@ -161,7 +176,7 @@ describe('limits', () => {
     await tell([used]);
     assert.deepEqual([home.blockedMs(), other.blockedMs(), search.blockedMs()], [900_000, 900_000, 0]);
     assert.equal(search.mayFetchById(), true);
-    search.fetchedById({ requests: 1, error: limited(clock.now() + 60_000, true) });
+    search.fetchedById({ requests: 1, error: limited(clock.now() + 60_000, { endpoint: true }) });
     assert.deepEqual([search.blockedMs(), search.mayFetchById()], [0, false], 'reads by id have limits of their own');
     await clock.advance(900_000);
     await tell([
@@ -286,25 +301,29 @@ describe('a 429', () => {
     assert.equal(other.blockedMs(), 90_000, 'no hour longer when the local clock is set back an hour');
   });
 
-  it('makes the wait longer each time, whatever is told to remain, and not once a reply came', async () => {
+  it('that tells no time makes the wait longer each time, whatever is told to remain, until a reply comes', async () => {
     const { clock, seat } = createDesk();
     const town = await seat();
     const waits: number[] = [];
     for (let n = 0; n < 6; n += 1) {
-      await refuse(town, limited(clock.now() + 60_000));
+      await refuse(town, limited(clock.now() + 60_000, { guessed: true }));
       waits.push(town.blockedMs() / 60_000);
       await clock.advance(town.blockedMs());
     }
     assert.deepEqual(waits, [1, 2, 4, 8, 15, 15]);
+    await refuse(town, limited(clock.now() + 30_000));
+    assert.equal(town.blockedMs(), 30_000, 'as told');
+    await clock.advance(30_000);
     await ask(town, 'poll', limitIn(clock, [900, 700, 900_000]));
-    await refuse(town, limited(clock.now() + 60_000));
+    await refuse(town, limited(clock.now() + 60_000, { guessed: true }));
     assert.equal(town.blockedMs(), 60_000);
   });
 
   it('is one refusal for all requests that were under way', async () => {
     const { clock, seat } = createDesk();
     const town = await seat();
-    const refused = Array.from({ length: 5 }, () => refuse(town, limited(clock.now() + 60_000)));
+    const error = () => limited(clock.now() + 60_000, { guessed: true });
+    const refused = Array.from({ length: 5 }, () => refuse(town, error()));
     await Promise.all(refused);
     assert.equal(town.blockedMs(), 60_000);
   });

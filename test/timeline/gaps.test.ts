@@ -179,6 +179,46 @@ describe('a gap', () => {
     assert.equal((await house.entries()).length, 103);
   });
 
+  it('is no cut at 400 where the timeline reached on to 800', async () => {
+    const ends = async (shown: number) => {
+      const house = await settled({ feedDepth: shown, described: { feedDepths: [400, 800] } });
+      burst(house, 900);
+      await house.clock.advance(180_000);
+      return (await house.log()).gaps.map(({ reason, final }) => [reason, final]);
+    };
+    assert.deepEqual(await ends(400), [['FEED_TRUNCATED', true]]);
+    assert.deepEqual(await ends(390), [['FEED_TRUNCATED', true]], 'some were deleted meanwhile');
+    assert.deepEqual(await ends(600), [], 'the timeline begins there');
+    assert.deepEqual(await ends(800), [['FEED_TRUNCATED', true]]);
+  });
+
+  it('is none where the source was only quiet for longer than its upstream shows posts', async () => {
+    const house = await settled({ described: { feedMs: 3_600_000 } });
+    const old = await house.entries();
+    await house.clock.advance(7_200_000);
+    for (const id of old) house.server.timeline.change(id, { isDeleted: true });
+    house.publish();
+    await house.clock.advance(60_000);
+    assert.equal((await house.entries()).length, old.length + 1);
+    assert.deepEqual((await house.log()).gaps, []);
+  });
+
+  it('begins at the last whole poll where nothing could be read for longer than the upstream shows posts', async () => {
+    const house = await settled({ described: { feedMs: 3_600_000 } });
+    const old = await house.entries();
+    await house.clock.advance(7_200_000);
+    const outageAtMs = house.server.now();
+    house.refuse = () => true;
+    await house.clock.advance(7_200_000);
+    for (const id of old) house.server.timeline.change(id, { isDeleted: true });
+    house.refuse = () => false;
+    house.publish();
+    await house.clock.advance(120_000);
+    const [gap] = (await house.log()).gaps;
+    assert.deepEqual([gap?.reason, gap?.final], ['FEED_TRUNCATED', true]);
+    assert.ok(gap?.fromMs !== undefined && Math.abs(gap.fromMs - outageAtMs) < 600_000);
+  });
+
   it('is forgotten, when final, with the entries of its time', async () => {
     const house = await settled({ feedDepth: 100, keepHours: 1 });
     burst(house, 250);

@@ -23,7 +23,14 @@ function run(guests: readonly Guest[], { ms, intervalMs = 1000 }: { ms: number; 
     for (const guest of guests) {
       if ((nextMs.get(guest) ?? 0) > nowMs) continue;
       asked += 1;
-      const waitMs = line.waitMs(guest, { nowMs, intervalMs, isPreferred: guest.isPreferred, joins: true, leastMs: 0 });
+      const waitMs = line.waitMs(guest, {
+        nowMs,
+        intervalMs,
+        isPreferred: guest.isPreferred,
+        joins: true,
+        leastMs: 0,
+        isUrgent: false,
+      });
       if (waitMs > 0) {
         nextMs.set(guest, nowMs + waitMs);
         continue;
@@ -45,7 +52,7 @@ describe('a line', () => {
     const line = createLine<string>(() => {});
     for (const name of ['a', 'b', 'a']) {
       const turn = { nowMs: 0, intervalMs: 0 };
-      assert.equal(line.waitMs(name, { ...turn, isPreferred: false, joins: true, leastMs: 0 }), 0);
+      assert.equal(line.waitMs(name, { ...turn, isPreferred: false, joins: true, leastMs: 0, isUrgent: false }), 0);
       line.went(name, turn);
     }
   });
@@ -89,7 +96,14 @@ describe('a line', () => {
 
   it('does not wait for one who went away', () => {
     const line = createLine<string>(() => {});
-    const turn = (nowMs: number) => ({ nowMs, intervalMs: 1000, isPreferred: false, joins: true, leastMs: 0 });
+    const turn = (nowMs: number) => ({
+      nowMs,
+      intervalMs: 1000,
+      isPreferred: false,
+      joins: true,
+      leastMs: 0,
+      isUrgent: false,
+    });
     line.went('a', turn(0));
     assert.equal(line.waitMs('gone', turn(1)), 999);
     assert.equal(line.waitMs('b', turn(1)), 1999);

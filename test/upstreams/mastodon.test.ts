@@ -200,7 +200,7 @@ test('Mastodon says what it is once, and a poll costs one request', async () => 
     idScheme: 'mastodon',
     roundsIds: true,
     pageSize: 40,
-    feedDepth: 400,
+    feedDepths: [400, 800],
     sinceId: true,
     before: true,
     bulk: 20,
@@ -217,7 +217,7 @@ test('Mastodon says what it is once, and a poll costs one request', async () => 
 
 test('ids of public timelines are compared exactly', async () => {
   const description = await town({ type: 'public', only: 'local' }).upstream.describe();
-  assert.deepEqual([description.roundsIds, description.feedDepth], [false, undefined]);
+  assert.deepEqual([description.roundsIds, description.feedDepths], [false, undefined]);
 });
 
 test('posts are fetched by id in bulk from 4.3 on; what is not there is gone', async () => {

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { isEndpointLimit, readRateLimit, readRateLimits, readRetryAt } from '../../src/upstreams/rate-limit.ts';
+import {
+  isEndpointLimit,
+  isRetryGuessed,
+  readRateLimit,
+  readRateLimits,
+  readRetryAt,
+} from '../../src/upstreams/rate-limit.ts';
 import { NOW_MS } from './replay-http.ts';
 
 /** `[limit, remaining, reset]` as headers of a family. */
@@ -48,6 +54,12 @@ test('all of several limits are told, with what each is about', () => {
   );
   assert.deepEqual(told.rateLimit, { limit: 100, remaining: 99, resetAtMs: NOW_MS + 86_400_000 });
   assert.deepEqual(readRateLimits({}, NOW_MS), { rateLimit: undefined, limits: [] });
+});
+
+test('a 429 without Retry-After and with requests left tells no time', () => {
+  assert.equal(isRetryGuessed(limits('x-rate-limit', ['900', '711', unixSeconds]), NOW_MS), true);
+  assert.equal(isRetryGuessed(limits('x-rate-limit', ['900', '0', unixSeconds]), NOW_MS), false);
+  assert.equal(isRetryGuessed({ 'retry-after': '30' }, NOW_MS), false);
 });
 
 test('a 429 is about its endpoint alone where nothing else is used up', () => {
