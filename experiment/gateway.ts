@@ -1,9 +1,6 @@
-import type { TimelineToken } from '../src/ids/tokens.ts';
 import type { Source } from '../src/source.ts';
 import type { Store } from '../src/stores/store.ts';
-import type { Gap } from '../src/stores/timeline-store.ts';
 import { createPollers } from '../src/timeline/pollers.ts';
-import { createTimelineReader } from '../src/timeline/read.ts';
 import type { Upstream } from '../src/upstreams/upstream.ts';
 import { HOST } from '../test/simulated-server.ts';
 import type { VirtualClock } from '../test/virtual-clock.ts';
@@ -48,8 +45,15 @@ export function createLabGateway(deps: {
   };
 }
 
+const nothing = async () => {
+  throw new Error('clients do not ask upstreams');
+};
+
+/** What clients read. */
+export const LAB_SOURCE = labSource({ describe: nothing, readPage: nothing, fetchPosts: nothing });
+
 /** As the settings' defaults make it. */
-export function labSource(upstream: Upstream): Source {
+function labSource(upstream: Upstream): Source {
   return {
     key: 'lab',
     logId: 'lab',
@@ -95,37 +99,4 @@ function mortalStore(
     });
   }
   return { timelines: mortal(store.timelines), posts: mortal(store.posts), leases: mortal(store.leases) };
-}
-
-/** A client that follows the contract: one page without a token, then `since`. */
-export interface LabClient {
-  /** Reads all that is new; gives the upstream ids of its entries, and the log's gaps as they are told. */
-  read(): Promise<{ readonly ids: readonly string[]; readonly gaps: readonly Gap[] }>;
-}
-
-export function createLabClient(store: Store, clock: VirtualClock): LabClient {
-  const reader = createTimelineReader({ store, refresh: async () => new Set(), clock, maxWaitMs: 0 });
-  const nothing = async () => {
-    throw new Error('clients do not ask upstreams');
-  };
-  const source = labSource({ describe: nothing, readPage: nothing, fetchPosts: nothing });
-  let since: TimelineToken | undefined;
-  return {
-    async read() {
-      const ids: string[] = [];
-      const gaps: Gap[] = [];
-      for (;;) {
-        const view = await reader.read({
-          sources: [source],
-          configured: [source],
-          limit: 200,
-          ...(since && { since }),
-        });
-        ids.push(...view.entries.map(({ post }) => post.upstreamId));
-        gaps.push(...view.gaps.map(({ gap }) => gap));
-        since = view.since ?? since;
-        if (!view.hasNewer) return { ids, gaps };
-      }
-    },
-  };
 }

@@ -2,7 +2,8 @@ import { createRivals, RIVAL_NAMES, type Rival } from '../src/experiment/rivals.
 import { openSqliteStore } from '../src/stores/sqlite.ts';
 import type { Gap, LogState } from '../src/stores/timeline-store.ts';
 import { createVirtualClock, type VirtualClock } from '../test/virtual-clock.ts';
-import { createLabClient, createLabGateway, type LabGateway } from './gateway.ts';
+import { createLabClient } from './client.ts';
+import { createLabGateway, LAB_SOURCE, type LabGateway } from './gateway.ts';
 import { createRandom } from './random.ts';
 import { LOST_AFTER_MS, MOST_LATE_MS, type Scenario } from './scenarios.ts';
 import { createLabServer, PAGE_SIZE } from './server.ts';
@@ -49,7 +50,7 @@ export async function runScenario(scenario: Scenario, seed: number): Promise<Run
   const posts = writePosts(scenario, startMs, random);
   for (const post of posts) server.simulated.timeline.put(post);
   const store = await openSqliteStore({ file: ':memory:' });
-  const client = createLabClient(store, clock);
+  const client = createLabClient(store, clock, LAB_SOURCE);
   const rivals = createRivals({ network: 'mastodon', pageSize: PAGE_SIZE, now: clock.now, readFor: server.readFor });
 
   const delivered = new Map([OURS, ...rivals.map(({ name }) => name)].map((name) => [name, createInbox(clock)]));

@@ -68,7 +68,7 @@ export function createServer(deps: ServerDeps): GraphqlServer {
   const openLogs = deps.sources.filter(({ audience }) => audience === 'anyone');
   const contextDeps: ContextDeps = {
     ...deps,
-    sourceStates: createSourceStates(store.timelines),
+    sourceStates: createSourceStates(store.timelines, deps.clock),
     openLogTags: new Set(openLogs.map(({ logId }) => logTag(logId))),
   };
   const yoga = createGraphql(deps);

@@ -1,3 +1,4 @@
+import type { Clock } from './clock.ts';
 import { StoreUnavailableError } from './errors.ts';
 import type { Source } from './source.ts';
 import type { LogState, SourceStatus, TimelineStore } from './stores/timeline-store.ts';
@@ -13,17 +14,23 @@ export interface SourceStates {
   forRequest(): (source: Source) => Promise<SourceView>;
 }
 
+/** A poll that is due waits for its turn at the budget: it is missing when it is this late, or twice as late as planned. */
+const OVERDUE_MS = 120_000;
+
 /**
  * Reads how sources fare. `Query.sources` is not nullable, so an outage of the store must not fail it:
  * then the state is FAILING and the rest is what this gateway last read, as the schema says.
  */
-export function createSourceStates(timelines: Pick<TimelineStore, 'readLog' | 'readStatus'>): SourceStates {
+export function createSourceStates(
+  timelines: Pick<TimelineStore, 'readLog' | 'readStatus'>,
+  clock: Pick<Clock, 'now'>,
+): SourceStates {
   const lastKnown = new Map<string, SourceView>();
 
   async function read({ logId, polling }: Source): Promise<SourceView> {
     try {
       const [log, status] = await Promise.all([timelines.readLog(logId), timelines.readStatus(logId)]);
-      const view = { log, status };
+      const view = { log, status: status && presentStatus(status, clock.now()) };
       lastKnown.set(logId, view);
       return view;
     } catch (error) {
@@ -43,4 +50,12 @@ export function createSourceStates(timelines: Pick<TimelineStore, 'readLog' | 'r
       };
     },
   };
+}
+
+/** Who cannot write, or is gone, cannot tell that it fails: a poll that is long due says so. */
+function presentStatus(status: SourceStatus, nowMs: number): SourceStatus {
+  const { state, nextPollAtMs, lastPolledAtMs = nextPollAtMs } = status;
+  if (state === 'STOPPED' || nextPollAtMs === undefined || lastPolledAtMs === undefined) return status;
+  const isMissing = nowMs > nextPollAtMs + Math.max(OVERDUE_MS, nextPollAtMs - lastPolledAtMs);
+  return isMissing ? { ...status, state: 'FAILING' } : status;
 }

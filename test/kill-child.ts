@@ -12,17 +12,23 @@ import { createSource } from './timeline/house.ts';
 const [url = '', file = ''] = process.argv.slice(2);
 const clock = systemClock;
 const http = createHttpClient({ version: 'test', clock });
-const upstream = createMastodon(
+const mastodon = createMastodon(
   { kind: 'mastodon', url, host: 'town.example', keepPrivate: false, timeline: { type: 'public' } },
   { http, clock },
 );
+// Only what headers tell bounds fills and sweeps, so that they are many in the seconds of a test.
+const upstream = { ...mastodon, describe: async () => ({ ...(await mastodon.describe()), throttles: [] }) };
 const store = await openSqliteStore({ file });
 const pollers = createPollers({
-  sources: [createSource({ upstream }, { minIntervalMs: 1, idleIntervalMs: 1, ownInterval: true })],
+  sources: [
+    createSource({ upstream }, { minIntervalMs: 1, idleIntervalMs: 1, sweepIntervalMs: 50, ownInterval: true }),
+  ],
   store,
   clock,
   holder: 'gateway',
   keep: { keepHours: 168, keepEntries: 100_000 },
+  // Bursts leave gaps, so that fills are killed, too.
+  maxPagesPerPoll: 2,
 });
 pollers.start();
 

@@ -11,12 +11,14 @@ import { simulatedId } from './simulated-ids.ts';
 import { createSimulatedTimeline } from './simulated-timeline.ts';
 import { LOG, postIdOf } from './timeline/house.ts';
 
-const KILLS = 8;
+const KILLS = 12;
 /** Requests that a child answers for before it is killed, at most; the last of them at any moment of its poll. */
 const REQUESTS = 6;
 
 describe('kill -9 of the gateway at random moments, with its file kept', () => {
-  it('leaves every post in the log exactly once', { timeout: 120_000 }, async (test) => {
+  it('leaves every post in the log exactly once, whether a poll, a fill or a sweep was killed', {
+    timeout: 120_000,
+  }, async (test) => {
     const seed = Date.now() % 100_000;
     test.diagnostic(`seed ${seed}`);
     const random = randomFrom(seed);
@@ -63,7 +65,7 @@ describe('kill -9 of the gateway at random moments, with its file kept', () => {
         await once(child, 'exit');
       }
       isCalm = true;
-      await answered(start(), 4, (done) => {
+      await answered(start(), 200, (done) => {
         sent = done;
       }).then(ended);
 

@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { SimulatedPost, SimulatedTimeline } from './simulated-timeline.ts';
 
@@ -8,13 +8,22 @@ export interface SimulatedHttp {
   close(): Promise<void>;
 }
 
-/**
- * Speaks as much of Mastodon's API as a public timeline takes. `onPage` is asked before each page: it gives the time at which
- * the timeline is looked at, and is told when the reply was handed to the network.
- */
+/** How a page is answered. */
+export interface PageAnswer {
+  /** When the timeline is looked at. */
+  readonly nowMs: number;
+  /** What `Date` says, Unix ms; the real time where absent. */
+  readonly dateMs?: number;
+  /** Is told when the reply was handed to the network. */
+  readonly sent?: (() => void) | undefined;
+  /** Answers in the server's place, given what it would have said. */
+  readonly spoil?: ((response: ServerResponse, body: string) => void) | undefined;
+}
+
+/** Speaks as much of Mastodon's API as a public timeline takes. `onPage` is asked before each page. */
 export async function startSimulatedHttp(
   timeline: SimulatedTimeline,
-  onPage: (query: { maxId?: string | undefined }) => { nowMs: number; sent?: (() => void) | undefined },
+  onPage: (query: { maxId?: string | undefined }) => PageAnswer,
 ): Promise<SimulatedHttp> {
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://127.0.0.1');
@@ -29,14 +38,25 @@ export async function startSimulatedHttp(
         source_url: 'https://github.com/mastodon/mastodon',
       });
     }
+    if (url.pathname.startsWith('/api/v1/statuses/')) {
+      const post = timeline.posts.get(url.pathname.slice('/api/v1/statuses/'.length));
+      return post === undefined || post.isDeleted
+        ? send(404, { error: 'Record not found' })
+        : send(200, toStatus(post));
+    }
     if (url.pathname !== '/api/v1/timelines/public') return send(404, { error: 'Record not found' });
     const asked = (name: string) => url.searchParams.get(name) ?? undefined;
     const query = { sinceId: asked('since_id'), maxId: asked('max_id'), limit: Number(asked('limit') ?? 20) };
-    const { nowMs, sent } = onPage(query);
+    const { nowMs, dateMs = Date.now(), sent, spoil } = onPage(query);
+    response.setHeader('date', new Date(dateMs).toUTCString());
     const page = timeline.page(query, nowMs);
+    if (spoil) return spoil(response, JSON.stringify(page.posts.map(toStatus)));
     const next = new URL(url.pathname, `http://${request.headers.host}`);
     if (page.next !== undefined) next.searchParams.set('max_id', page.next);
-    send(200, page.posts.map(toStatus), page.next === undefined ? {} : { link: `<${next}>; rel="next"` });
+    send(200, page.posts.map(toStatus), {
+      ...generous(dateMs),
+      ...(page.next !== undefined && { link: `<${next}>; rel="next"` }),
+    });
     sent?.();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -47,6 +67,15 @@ export async function startSimulatedHttp(
         server.close(() => resolve());
         server.closeAllConnections();
       }),
+  };
+}
+
+/** A limit that nobody reaches, so that fills and sweeps need not wait for it. */
+function generous(nowMs: number): Record<string, string> {
+  return {
+    'x-ratelimit-limit': '1000000',
+    'x-ratelimit-remaining': '999000',
+    'x-ratelimit-reset': new Date(nowMs + 300_000).toISOString(),
   };
 }
 

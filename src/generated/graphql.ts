@@ -516,7 +516,7 @@ export type SourceCounts = {
 
 /** How a source fares. May grow: have a default branch. */
 export type SourceState =
-  /** The last poll failed; it goes on trying. Or the store does not answer. */
+  /** The last poll failed; it goes on trying. Or the store does not answer, or no poll came although one is long due. */
   | 'FAILING'
   /** The last poll was good. */
   | 'OK'

@@ -20,6 +20,10 @@ export interface Loop {
 
 const IDLE_MS = 3_600_000;
 
+const SHARES: readonly Share[] = ['poll', 'fill', 'sweep'];
+/** Where a poll takes longer than the least interval, the next one is due at once: the rest must have a turn all the same. */
+const AFTER_POLLS: readonly Share[] = ['fill', 'sweep', 'poll'];
+
 export function createLoop(deps: {
   reading: Reading;
   leases: Parameters<typeof keepLease>[0]['leases'];
@@ -41,6 +45,7 @@ export function createLoop(deps: {
   let isStopped = false;
   let isAsked = false;
   let isAdopted = false;
+  let lastShare: Share | undefined;
   let lastPolledAtMs: number | undefined;
   let overlapMs = polling.overlapMs;
   let said: Pick<Said, 'state' | 'problems'> = { state: 'OK', problems: [] };
@@ -112,8 +117,9 @@ export function createLoop(deps: {
     if (!lease.isHeld()) return IDLE_MS;
     if (!isAdopted) await adopt();
     await tellWait();
-    const share = (['poll', 'fill', 'sweep'] as const).find((each) => inMs(each) === 0);
+    const share = (lastShare === 'poll' ? AFTER_POLLS : SHARES).find((each) => inMs(each) === 0);
     if (share !== undefined) {
+      lastShare = share;
       budget.take(share);
       await (share === 'poll' ? attemptPoll() : attemptUpkeep(share)).finally(budget.done);
     }
