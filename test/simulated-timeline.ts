@@ -25,7 +25,7 @@ export interface Manners {
   readonly comparesDoubles?: boolean;
   /** Only so many posts are kept. */
   readonly feedDepth?: number;
-  /** Ids without an order: a page continues after the post named, the whole newest page when that is gone. */
+  /** Ids without an order: a page lies between the posts named. Of one that is gone, nothing lies below it, all above. */
   readonly isOpaque?: boolean;
   /** The rows of a page come in another order (Twitter 1.1 search). */
   readonly shuffles?: boolean;
@@ -97,9 +97,10 @@ export function createSimulatedTimeline(manners: Manners): SimulatedTimeline {
         ({ id }) => (sinceId === undefined || above(id, sinceId)) && (maxId === undefined || above(maxId, id)),
       );
     }
-    const from = maxId === undefined ? 0 : shown.findIndex(({ id }) => id === maxId) + 1;
+    const from = maxId === undefined ? -1 : shown.findIndex(({ id }) => id === maxId);
+    if (maxId !== undefined && from < 0) return [];
     const to = shown.findIndex(({ id }) => id === sinceId);
-    return shown.slice(from, to < 0 ? undefined : to);
+    return shown.slice(from + 1, to < 0 ? undefined : to);
   }
 
   return {
@@ -130,9 +131,10 @@ export function createSimulatedTimeline(manners: Manners): SimulatedTimeline {
   };
 }
 
-/** Decimals by length, then text; ids of one width as ASCII. */
+/** Decimals by length, then text; others as ASCII. */
 function compareIds(a: string, b: string): number {
-  return a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
+  const areDecimals = a.length !== b.length && /^\d+$/.test(a) && /^\d+$/.test(b);
+  return areDecimals ? a.length - b.length : a < b ? -1 : a > b ? 1 : 0;
 }
 
 /** Always the same: every third to the front. */

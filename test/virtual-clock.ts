@@ -15,18 +15,33 @@ export interface VirtualClock extends Clock {
 interface Sleeper {
   readonly dueMs: number;
   readonly wake: () => void;
+  isAwake: boolean;
 }
 
 /** Starts at `startMs`, Unix ms. */
 export function createVirtualClock(startMs = Date.UTC(2026, 10, 20)): VirtualClock {
   let elapsedMs = 0;
   let wallMs = startMs;
-  const sleepers = new Set<Sleeper>();
+  /** Latest first. Who was woken early stays until its time. */
+  const queue: Sleeper[] = [];
+  let asleep = 0;
 
-  function earliest(): Sleeper | undefined {
-    let first: Sleeper | undefined;
-    for (const sleeper of sleepers) if (first === undefined || sleeper.dueMs < first.dueMs) first = sleeper;
-    return first;
+  function join(sleeper: Sleeper): void {
+    let low = 0;
+    let high = queue.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((queue[middle]?.dueMs ?? 0) > sleeper.dueMs) low = middle + 1;
+      else high = middle;
+    }
+    queue.splice(low, 0, sleeper);
+    asleep += 1;
+  }
+
+  function nextDue(endMs: number): Sleeper | undefined {
+    while (queue.at(-1)?.isAwake) queue.pop();
+    const next = queue.at(-1);
+    return next !== undefined && next.dueMs <= endMs ? queue.pop() : undefined;
   }
 
   return {
@@ -35,19 +50,20 @@ export function createVirtualClock(startMs = Date.UTC(2026, 10, 20)): VirtualClo
     sleep: (ms, signal) =>
       new Promise((resolve) => {
         if (signal?.aborted) return resolve();
-        const sleeper = { dueMs: elapsedMs + Math.max(0, ms), wake };
+        const sleeper = { dueMs: elapsedMs + Math.max(0, ms), wake, isAwake: false };
         function wake() {
-          sleepers.delete(sleeper);
+          sleeper.isAwake = true;
+          asleep -= 1;
           signal?.removeEventListener('abort', wake);
           resolve();
         }
-        sleepers.add(sleeper);
+        join(sleeper);
         signal?.addEventListener('abort', wake);
       }),
     async advance(ms) {
       const endMs = elapsedMs + ms;
       await settle();
-      for (let next = earliest(); next !== undefined && next.dueMs <= endMs; next = earliest()) {
+      for (let next = nextDue(endMs); next !== undefined; next = nextDue(endMs)) {
         elapsedMs = Math.max(elapsedMs, next.dueMs);
         next.wake();
         await settle();
@@ -61,7 +77,7 @@ export function createVirtualClock(startMs = Date.UTC(2026, 10, 20)): VirtualClo
       return elapsedMs;
     },
     get sleepers() {
-      return sleepers.size;
+      return asleep;
     },
   };
 }

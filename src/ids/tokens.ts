@@ -1,4 +1,4 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { BadCursorError } from '../errors.ts';
 import {
   type FeedCursor,
@@ -94,7 +94,7 @@ export function createTokens(keys: readonly Buffer[]): Tokens {
 
 /** Names a log inside tokens: 16 hex digits. */
 export function logTag(logId: string): string {
-  return createHash('sha256').update(`log\0${logId}`).digest('hex').slice(0, 16);
+  return hash('sha256', `log\0${logId}`).slice(0, 16);
 }
 
 /**

@@ -13,11 +13,20 @@ export const MAX_TOKEN_SOURCES = 50;
 export function openCursor(token: TimelineToken, readable: readonly Source[]): Cursor {
   const states = new Map(token.sources.map((state) => [state.tag, state]));
   const cursor = new Map<string, TokenSource>();
-  for (const { logId } of readable) {
-    const state = states.get(logTag(logId));
-    if (state !== undefined) cursor.set(logId, state);
+  for (const source of readable) {
+    const state = states.get(tagOf(source));
+    if (state !== undefined) cursor.set(source.logId, state);
   }
   return cursor;
+}
+
+const tags = new WeakMap<Source, string>();
+
+/** Hashed once a source: every page looks at all of them. */
+function tagOf(source: Source): string {
+  const tag = tags.get(source) ?? logTag(source.logId);
+  tags.set(source, tag);
+  return tag;
 }
 
 /**

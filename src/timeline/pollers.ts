@@ -29,6 +29,10 @@ export interface Pollers {
 /** Twitter's longest timelines fill four of them, Mastodon's home feed fits. */
 const MAX_PAGES_PER_POLL = 50;
 
+/** Thousands of sources do not connect at the same moment. */
+const STARTED_AT_ONCE = 100;
+const START_EVERY_MS = 10;
+
 /** Builds the loops, which begin with `start`. `holder` names this gateway and no other; `random` gives 0 to below 1, for jitter. */
 export function createPollers(deps: {
   sources: readonly Source[];
@@ -81,7 +85,13 @@ export function createPollers(deps: {
 
   return {
     start() {
-      running ??= Promise.all([...loops.values()].map(({ loop }) => loop.run()));
+      if (running) return;
+      const runs = [...loops.values()].map(async ({ loop }, n) => {
+        const waitMs = Math.max(0, n - STARTED_AT_ONCE) * START_EVERY_MS;
+        if (waitMs > 0) await clock.sleep(waitMs, stopping.signal);
+        await loop.run();
+      });
+      running = Promise.all(runs);
     },
     async refresh(logIds, maxWaitMs) {
       const stale = new Set<string>();

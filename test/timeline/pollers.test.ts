@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { StoreUnavailableError, UpstreamError } from '../../src/errors.ts';
+import type { Source } from '../../src/source.ts';
+import { openSqliteStore } from '../../src/stores/sqlite.ts';
 import { createPollers } from '../../src/timeline/pollers.ts';
+import { createSimulatedServer } from '../simulated-server.ts';
 import { createVirtualClock } from '../virtual-clock.ts';
 import { createHouse, createSource, LOG } from './house.ts';
 
@@ -347,4 +350,21 @@ describe('mayFetchById', () => {
     }
     assert.ok(paced >= 8 && paced <= 11, `${paced} in 100 s at one a second for all`);
   });
+});
+
+it('thousands of sources do not begin at the same moment', async () => {
+  const clock = createVirtualClock();
+  const store = await openSqliteStore({ file: ':memory:', clock });
+  const servers = Array.from({ length: 150 }, () => createSimulatedServer({ clock, scheme: 'mastodon', pageSize: 40 }));
+  const sources = servers.map((server, n): Source => {
+    return { ...createSource(server), key: `town${n}`, logId: `log-of-town${n}`, credentialId: `town${n}` };
+  });
+  const asked = () => servers.filter(({ requests }) => requests.length > 0).length;
+  const pollers = createPollers({ sources, store, clock, holder: 'a', keep: { keepHours: 1, keepEntries: 1000 } });
+  pollers.start();
+  await clock.advance(0);
+  assert.ok(asked() >= 100 && asked() < 110, `${asked()} at once`);
+  await clock.advance(1000);
+  assert.equal(asked(), 150);
+  await pollers.stop();
 });

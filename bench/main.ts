@@ -1,0 +1,28 @@
+import { spawnSync } from 'node:child_process';
+import { cpus, totalmem } from 'node:os';
+import { join } from 'node:path';
+
+const BENCHES = ['reply-to-log', 'nothing-new', 'memory', 'many-sources'];
+const USAGE = `npm run bench -- [NAME...]
+
+Measures on this machine, each figure beside a peer in the same run. Names: ${BENCHES.join(', ')}; default: all.
+`;
+
+const names = process.argv.slice(2);
+const unknown = names.filter((name) => !BENCHES.includes(name));
+if (names.includes('--help') || names.includes('-h')) {
+  console.log(USAGE);
+} else if (unknown.length > 0) {
+  console.error(`no bench is called ${unknown.join(', ')}\n\n${USAGE}`);
+  process.exitCode = 2;
+} else {
+  const gib = Math.round(totalmem() / 2 ** 30);
+  console.log(`Node ${process.version}, ${cpus().length} cores (${cpus()[0]?.model.trim()}), ${gib} GiB`);
+  for (const name of names.length > 0 ? names : BENCHES) {
+    // A process of its own each: what one leaves behind slows none of the others.
+    const { status } = spawnSync(process.execPath, ['--expose-gc', join(import.meta.dirname, `${name}.ts`)], {
+      stdio: 'inherit',
+    });
+    if (status !== 0) process.exitCode = 1;
+  }
+}
