@@ -19,10 +19,12 @@ export interface SweepWalk {
   readonly startedAtMs: number;
   /** Where it began, absent for the top of the timeline. */
   readonly topMs?: number | undefined;
-  /** Where reading goes on. */
-  readonly next: string;
+  /** Where reading goes on, absent for where the walk began. */
+  readonly next?: string | undefined;
   /** The lowest order key that was read: what lies above was compared. */
-  readonly lowestKey: string;
+  readonly lowestKey?: string | undefined;
+  /** It began anew, after `next` brought nothing although that may not have been the end. */
+  readonly isAgain?: boolean | undefined;
   /** How often in a row `next` was refused, or gave nothing. */
   readonly tries?: number | undefined;
 }

@@ -49,6 +49,8 @@ export function sift(query: {
   state: LogState;
   scheme: IdScheme;
   mode: SiftMode;
+  /** `sweep`: the reads go on below known posts that were read before. */
+  isBelowKnown?: boolean;
   /** Local clock: when the commit is made. */
   nowMs: number;
   /** Ids made after it are of the future. */
@@ -111,9 +113,10 @@ function withoutReturned({ reads, known }: Parameters<typeof sift>[0]): Readonly
 }
 
 /** Without what the polls have not come to. Of opaque ids, what stands above the first known post. */
-function belowMark<Query extends Parameters<typeof orderNew>[0]>(query: Query): Query {
-  const { reads, known, state, scheme } = query;
+function belowMark<Query extends Parameters<typeof sift>[0]>(query: Query): Query {
+  const { reads, known, state, scheme, isBelowKnown = false } = query;
   if (scheme.name === 'opaque') {
+    if (isBelowKnown) return query;
     const first = reads.findIndex(({ post }) => known.has(post.id));
     return { ...query, reads: first < 0 ? [] : reads.slice(first) };
   }

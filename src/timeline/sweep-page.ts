@@ -26,7 +26,7 @@ const MOST_LOOKED_AT = 200;
  */
 export async function siftSweptPage(
   sweeping: Sweeping,
-  walk: Omit<SweepWalk, 'next' | 'lowestKey'> & { readonly lowestKey?: string | undefined },
+  walk: Omit<SweepWalk, 'next'>,
   page: UpstreamPage,
 ): Promise<SweptPage> {
   const { reading, state, sweep, scheme } = sweeping;
@@ -38,12 +38,22 @@ export async function siftSweptPage(
   const stored = await store.posts.getPosts([...known.keys()]);
   const nowMs = clock.now();
   const serverNowMs = serverClock.now();
-  const sifted = sift({ reads, ids: page.ids, known, stored, state, scheme, mode: 'sweep', nowMs, serverNowMs });
+  const isBelowKnown = walk.lowestKey !== undefined;
+  const sifted = sift({
+    ...{ reads, ids: page.ids, known, stored, state, scheme },
+    ...{ mode: 'sweep', isBelowKnown, nowMs, serverNowMs },
+  });
 
   const lowest = scheme.name === 'opaque' ? lowestOf(known) : pageFloor(page.ids, scheme);
   const lowestKey = lowest === undefined || scheme.name === 'opaque' ? lowest : scheme.orderKey(lowest);
-  const isEnd = page.next === undefined || (page.ids.length === 0 && (walk.tries ?? 0) >= MOST_EMPTY_PAGES);
-  const above = lowestKey ?? (page.ids.length === 0 && isEnd ? endKey(sweeping, walk.toMs) : undefined);
+  const isEmpty = page.ids.length === 0;
+  // An opaque id whose post was deleted answers with nothing, as the end of the timeline does.
+  if (isEmpty && scheme.name === 'opaque' && isBelowKnown && !walk.isAgain) {
+    const { toMs, startedAtMs } = walk;
+    return { sifted, nowMs, sweep: { ...sweep, walk: { toMs, startedAtMs, isAgain: true } } };
+  }
+  const isEnd = page.next === undefined || (isEmpty && (walk.tries ?? 0) >= MOST_EMPTY_PAGES);
+  const above = lowestKey ?? (isEmpty && isEnd ? endKey(sweeping, walk.toMs) : undefined);
   const missing = above === undefined ? [] : await findMissing(sweeping, page, { above, below: walk.lowestKey });
   const suspicions = suspect(sweep, { missing, shown: new Set(postIds) });
 
@@ -56,7 +66,7 @@ export async function siftSweptPage(
   const sweptMs = isDone ? advanced(sweep.sweptMs, { fromMs, topMs, startedAtMs, sweepIntervalMs }) : sweep.sweptMs;
   const on = lowestKey ?? walk.lowestKey;
   const next = isDone || page.next === undefined || on === undefined ? undefined : page.next;
-  const tries = page.ids.length === 0 ? (walk.tries ?? 0) + 1 : undefined;
+  const tries = isEmpty ? (walk.tries ?? 0) + 1 : undefined;
   return {
     sifted,
     nowMs,

@@ -7,6 +7,8 @@ const AGES = [1, 3, 42, 288] as const;
 const STEPS = [1, 3, 6, 36] as const;
 /** Where there are too few requests for all, the round that finds the most goes first. */
 const FIRST_TO_LAST = [2, 0, 1, 3] as const;
+/** Young rounds, whose next stretch may always be due, do not keep the oldest from its own once it is two steps behind. */
+const OLDEST_BEFORE_YOUNG = [2, 3, 0, 1] as const;
 
 /** A stretch that a round has to read: everything older than `topMs`, down to `toMs`. In the time of ids, Unix ms. */
 export interface Stretch {
@@ -39,12 +41,16 @@ export function dueStretch(
   sweptMs: readonly number[],
   at: { nowMs: number; sweepIntervalMs: number },
 ): Stretch | undefined {
-  for (const round of FIRST_TO_LAST) {
-    const topMs = at.nowMs - AGES[round] * at.sweepIntervalMs;
-    const toMs = sweptMs[round] ?? 0;
-    if (topMs - toMs >= STEPS[round] * at.sweepIntervalMs) return { topMs, toMs };
-  }
-  return undefined;
+  const stretchOf = (round: 0 | 1 | 2 | 3): Stretch => {
+    return { topMs: at.nowMs - AGES[round] * at.sweepIntervalMs, toMs: sweptMs[round] ?? 0 };
+  };
+  const stepsDue = (round: 0 | 1 | 2 | 3): number => {
+    const { topMs, toMs } = stretchOf(round);
+    return (topMs - toMs) / (STEPS[round] * at.sweepIntervalMs);
+  };
+  const order = stepsDue(3) >= 2 ? OLDEST_BEFORE_YOUNG : FIRST_TO_LAST;
+  const round = order.find((each) => stepsDue(each) >= 1);
+  return round === undefined ? undefined : stretchOf(round);
 }
 
 /** How many ms until a round has enough before it. */
@@ -56,8 +62,8 @@ export function dueInMs(sweptMs: readonly number[], at: { nowMs: number; sweepIn
 }
 
 /**
- * The marks after everything between `fromMs` and `topMs` (absent: to the top) was read by a walk that began at `startedAtMs`: a round comes
- * forward to its own age, where nothing is left out between.
+ * The marks after everything between `fromMs` and `topMs` (absent: to the top) was read by a walk that began at
+ * `startedAtMs`: a round comes forward to its own age, where nothing is left out between.
  */
 export function advanced(
   sweptMs: readonly number[],

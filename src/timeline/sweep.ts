@@ -1,6 +1,6 @@
 import { UpstreamError } from '../errors.ts';
 import { arrivalMs, type IdScheme } from '../ids/id-scheme.ts';
-import type { SweepState } from '../stores/sweep-state.ts';
+import type { SweepState, SweepWalk } from '../stores/sweep-state.ts';
 import type { LogState } from '../stores/timeline-store.ts';
 import { type Committed, commitSifted } from './commit.ts';
 import { createDue } from './due.ts';
@@ -108,11 +108,7 @@ function suspectsToAsk({ reading, sweep, description }: Sweeping): SweepState['s
 }
 
 /** Where the next page is read, and how far down the walk goes. */
-type Walking = Omit<NonNullable<SweepState['walk']>, 'next' | 'lowestKey'> & {
-  readonly next?: string | undefined;
-  readonly before?: string | undefined;
-  readonly lowestKey?: string | undefined;
-};
+type Walking = SweepWalk & { readonly before?: string | undefined };
 
 async function nextWalk({ reading, sweep, scheme, description, nowMs }: Sweeping): Promise<Walking | undefined> {
   const { source, store } = reading;
@@ -134,9 +130,7 @@ async function readOn(sweeping: Sweeping, walking: Walking): Promise<Committed> 
   const { next, before, ...walk } = walking;
   const nowMs = () => reading.clock.now();
   const again = (tries: number): SweepState['walk'] =>
-    next === undefined || walk.lowestKey === undefined || tries >= MOST_TRIES
-      ? undefined
-      : { ...walk, next, lowestKey: walk.lowestKey, tries };
+    next === undefined || tries >= MOST_TRIES ? undefined : { ...walk, next, tries };
 
   let swept: SweptPage;
   try {

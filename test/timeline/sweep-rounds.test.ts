@@ -21,6 +21,16 @@ describe('the rounds of sweeps', () => {
     assert.deepEqual(dueStretch(newRounds(0), { nowMs, sweepIntervalMs }), { topMs: nowMs - 210 * MINUTE, toMs: 0 });
   });
 
+  it('lets the oldest round go before the young ones once it is two steps behind', () => {
+    const nowMs = 3000 * MINUTE;
+    const youngDueMs = [nowMs - 10 * MINUTE, nowMs - 30 * MINUTE, nowMs - 210 * MINUTE];
+    const onTime = nowMs - 1440 * MINUTE - 359 * MINUTE;
+    const behind = nowMs - 1440 * MINUTE - 360 * MINUTE;
+    const at = { nowMs, sweepIntervalMs };
+    assert.equal(dueStretch([...youngDueMs, onTime], at)?.topMs, nowMs - 5 * MINUTE);
+    assert.deepEqual(dueStretch([...youngDueMs, behind], at), { topMs: nowMs - 1440 * MINUTE, toMs: behind });
+  });
+
   it('leaves to the next round what has come to its age, and what lies below history', () => {
     const nowMs = 10_000 * MINUTE;
     const floorMs = 9_900 * MINUTE;

@@ -61,6 +61,18 @@ describe('sweeps', () => {
     await house.pollers.stop();
   });
 
+  it('finds a late post that stands first on its page, where ids tell nothing', async () => {
+    const house = await createHouse({ scheme: 'opaque', isOpaque: true, pageSize: 3, polling: { overlapMs: 5000 } });
+    house.publish();
+    house.pollers.start();
+    await house.clock.advance(MINUTE);
+    const late = house.publish({ lateMs: 20 * MINUTE });
+    await townOf(house, 1);
+    await house.clock.advance(5 * 60 * MINUTE);
+    assert.equal((await house.entries()).filter((id) => id === late).length, 1);
+    await house.pollers.stop();
+  });
+
   it('takes nothing from before history for late', async () => {
     for (const options of [{ scheme: 'opaque', isOpaque: true }, { scheme: 'mastodon' }] as const) {
       const house = await createHouse({ ...options, pageSize: 10, polling: { idleIntervalMs: 10 * MINUTE } });
