@@ -21,7 +21,8 @@ export interface Loop {
 const IDLE_MS = 3_600_000;
 
 const SHARES: readonly Share[] = ['poll', 'fill', 'sweep'];
-/** Where a poll takes longer than the least interval, the next one is due at once: the rest must have a turn all the same. */
+/** Where polls take longer than the least interval, the next one is due at once: after so many the rest has a turn all the same. */
+const MOST_POLLS_IN_A_ROW = 3;
 const AFTER_POLLS: readonly Share[] = ['fill', 'sweep', 'poll'];
 
 export function createLoop(deps: {
@@ -45,7 +46,7 @@ export function createLoop(deps: {
   let isStopped = false;
   let isAsked = false;
   let isAdopted = false;
-  let lastShare: Share | undefined;
+  let pollsInARow = 0;
   let lastPolledAtMs: number | undefined;
   let overlapMs = polling.overlapMs;
   let said: Pick<Said, 'state' | 'problems'> = { state: 'OK', problems: [] };
@@ -117,9 +118,9 @@ export function createLoop(deps: {
     if (!lease.isHeld()) return IDLE_MS;
     if (!isAdopted) await adopt();
     await tellWait();
-    const share = (lastShare === 'poll' ? AFTER_POLLS : SHARES).find((each) => inMs(each) === 0);
+    const share = (pollsInARow < MOST_POLLS_IN_A_ROW ? SHARES : AFTER_POLLS).find((each) => inMs(each) === 0);
     if (share !== undefined) {
-      lastShare = share;
+      pollsInARow = share === 'poll' ? pollsInARow + 1 : 0;
       budget.take(share);
       await (share === 'poll' ? attemptPoll() : attemptUpkeep(share)).finally(budget.done);
     }

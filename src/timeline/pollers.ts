@@ -26,8 +26,8 @@ export interface Pollers {
   fetchedById(source: Source, outcome: { requests: number; fetched?: FetchedPosts | undefined; error?: unknown }): void;
 }
 
-/** Twitter's longest timelines fill four of them, Mastodon's home feed fits. */
-const MAX_PAGES_PER_POLL = 50;
+/** Twitter’s and Mastodon’s home timelines fit; of a public one, 4,000 posts: minutes of the busiest servers. */
+const MAX_PAGES_PER_POLL = 100;
 
 /** Thousands of sources do not connect at the same moment. */
 const STARTED_AT_ONCE = 100;
