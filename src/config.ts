@@ -5,6 +5,7 @@ import { firstProblem, ruleOf } from './config/problem.ts';
 import { isLoopback } from './config/rules.ts';
 import { configSchema } from './config/schema.ts';
 import { checkedSource, type SourceSettings } from './config/source-settings.ts';
+import type { StoreSettings } from './config/store-schema.ts';
 import { ConfigError } from './errors.ts';
 
 /** A settings file as it may be written: only `sources` is required. @see README.md, "Settings" */
@@ -14,8 +15,8 @@ export type Config = z.input<typeof configSchema>;
 export interface Settings {
   /** In the order of the file. */
   readonly sources: readonly SourceSettings[];
-  /** `sqlite:FILE` (as seen from the working directory) or `sqlite::memory:`. */
-  readonly store: string;
+  /** `sqlite:FILE` (as seen from the working directory), `sqlite::memory:`, or a Redis, or two. */
+  readonly store: StoreSettings;
   readonly server: {
     /** 0: any free port. */
     readonly port: number;

@@ -131,6 +131,9 @@ describe('the settings', () => {
   });
 });
 
+const STORE_FORM =
+  "'sqlite:FILE', 'sqlite::memory:', 'redis://HOST:PORT', 'rediss://…', { kind: 'redis' | 'sentinel' | 'cluster', … } or { feeds, timelines }";
+
 describe('the first problem', () => {
   const source = (extra: object, base: object = town) => ({ sources: { home: { ...base, ...extra } } });
   const beside = (extra: object) => ({ sources: { town }, ...extra });
@@ -224,19 +227,34 @@ describe('the first problem', () => {
     ["sources.home.pollWhen: required 'always' or 'asked', got true", source({ pollWhen: true })],
     ['sources.home.deadlineMs: required a whole number 100 to 120000, got 1.5', source({ deadlineMs: 1.5 })],
     ['sources.home.allowInsecure: required true or false, got "yes"', source({ allowInsecure: 'yes' })],
+    [`store: required ${STORE_FORM}, got "sqlite:"`, beside({ store: 'sqlite:' })],
+    [`store: required ${STORE_FORM}, got "postgres://r/…"`, beside({ store: 'postgres://ann:hunter2@r/x y' })],
     [
-      "store: redis comes with a later release; this one has 'sqlite:FILE' and 'sqlite::memory:'",
-      beside({ store: 'rediss://ann:hunter2@r' }),
+      "store: required 'redis://[USER:PASSWORD@]HOST[:PORT][/DB]', or 'rediss://…' for TLS, without a query, got \"rediss://r/…\"",
+      beside({ store: 'rediss://ann:hunter2@r?db=3' }),
+    ],
+    ["store.kind: required 'redis', 'sentinel' or 'cluster', got \"mongo\"", beside({ store: { kind: 'mongo' } })],
+    ['store.nodes: required a list of { host, port }, got nothing', beside({ store: { kind: 'cluster' } })],
+    [
+      'store.nodes: required at least one { host, port }, got a list of 0',
+      beside({ store: { kind: 'cluster', nodes: [] } }),
     ],
     [
-      "store: redis comes with a later release; this one has 'sqlite:FILE' and 'sqlite::memory:'",
-      beside({ store: { kind: 'cluster' } }),
+      'store.nodes.0.port: required a whole number 1 to 65535, got 0',
+      beside({ store: { kind: 'cluster', nodes: [{ host: 'r', port: 0 }] } }),
     ],
     [
-      "store: redis comes with a later release; this one has 'sqlite:FILE' and 'sqlite::memory:'",
-      beside({ store: { feeds: 'redis://r', timelines: 'sqlite:x' } }),
+      'store.pasword: unknown key, known here: kind, name, sentinels, sentinelUsername, sentinelPassword, db, username, password, tls, keyPrefix',
+      beside({ store: { kind: 'sentinel', name: 'main', sentinels: [{ host: 'r', port: 1 }], pasword: 'hunter2' } }),
     ],
-    ["store: required 'sqlite:FILE' or 'sqlite::memory:', got \"sqlite:\"", beside({ store: 'sqlite:' })],
+    [
+      'store.password: required a password of 1 to 1024 characters, got a secret of 0 characters',
+      beside({ store: { kind: 'cluster', nodes: [{ host: 'r', port: 1 }], password: '' } }),
+    ],
+    [
+      "store.keyPrefix: required 1 to 64 letters, digits, '_', '.', ':' or '-', got \"{a}\"",
+      beside({ store: { kind: 'redis', url: 'redis://r', keyPrefix: '{a}' } }),
+    ],
     ['server.port: required a whole number 0 to 65535, got "80o0"', beside({ server: { port: '80o0' } })],
     ['server.port: required a whole number 0 to 65535, got 65536', beside({ server: { port: 65536 } })],
     ['server.host: required a host name or an IP address, got "a b"', beside({ server: { host: 'a b' } })],

@@ -4,6 +4,7 @@ import { loadSettings, type Settings, settingsWarnings } from '../config.ts';
 import { ConfigError } from '../errors.ts';
 import type { Source } from '../source.ts';
 import { buildSources } from '../sources.ts';
+import { storeName } from '../stores/registry.ts';
 import { createHttpClient } from '../upstreams/http.ts';
 import { askSource } from './ask-source.ts';
 import type { CommandArgs } from './command.ts';
@@ -47,7 +48,7 @@ function summary(settings: Settings, sources: readonly Source[], file: string): 
     ...table([['source', 'network', 'timeline', 'host', 'asks', 'with', 'for', 'polled', 'overlap'], ...rows]),
     '',
     ...table([
-      ['store', store],
+      ['store', storeName(store)],
       ['server', `${server.host}:${server.port}, cors ${corsLabel(server.cors)}`],
       ['auth', auth.kind === 'none' ? `none, everybody is ${auth.userId}` : `header ${auth.name}`],
       ['forYou', `${forYou.size} posts, ordered by ${forYou.recommender.kind}, when gone ${forYou.whenGone}`],

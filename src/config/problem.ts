@@ -24,7 +24,7 @@ export function ruleOf(issue: z.core.$ZodRawIssue): string | undefined {
  * place, or that came from the environment, are not shown.
  */
 export function firstProblem(error: z.ZodError, settings: unknown, origins: ReadonlyMap<string, string>): string {
-  const issue = error.issues.find(({ code }) => code === 'unrecognized_keys') ?? error.issues[0];
+  const issue = first(error.issues);
   if (issue === undefined) return 'settings: not valid';
   if (issue.code === 'unrecognized_keys')
     return `${pathLabel([...issue.path, ...issue.keys.slice(0, 1)])}: ${issue.message}`;
@@ -33,6 +33,16 @@ export function firstProblem(error: z.ZodError, settings: unknown, origins: Read
   const path = pathLabel(issue.path);
   if (!issue.message.startsWith('required')) return `${path}: ${issue.message}`;
   return `${path}: ${issue.message}, got ${cameAs(issue.path, settings, origins.get(path))}`;
+}
+
+function first(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue | undefined {
+  const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0];
+  if (issue?.code !== 'invalid_union') return issue;
+  // The form that was meant is the one with the fewest problems inside; where none has the right type, the union says it.
+  const inside = issue.errors.filter(([one]) => one && (one.path.length > 0 || one.code === 'unrecognized_keys'));
+  const fewest = Math.min(...inside.map(({ length }) => length));
+  const meant = first(inside.find(({ length }) => length === fewest) ?? []);
+  return meant ? { ...meant, path: [...issue.path, ...meant.path] } : issue;
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -58,5 +68,7 @@ function cameAs(path: readonly PropertyKey[], settings: unknown, variable: strin
 }
 
 function isSecret(path: readonly PropertyKey[]): boolean {
-  return path.at(-1) === 'token' || path[0] === 'tokens' || path.includes('headers');
+  const key = path.at(-1);
+  const isNamedSo = key === 'token' || key === 'password' || key === 'sentinelPassword';
+  return isNamedSo || path[0] === 'tokens' || path.includes('headers');
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { baseUrl, listenHost, origin, peer, section, userId, whole } from './rules.ts';
 import { sourceSchema } from './source-schema.ts';
+import { storeSchema } from './store-schema.ts';
 
 const MAX_SOURCES = 10_000;
 const DAY_MS = 86_400_000;
@@ -14,14 +15,6 @@ const sources = z
   )
   .refine((all) => Object.keys(all).length >= 1, { error: 'required at least one source' })
   .refine((all) => Object.keys(all).length <= MAX_SOURCES, { error: `required at most ${MAX_SOURCES} sources` });
-
-const LATER_STORE = "redis comes with a later release; this one has 'sqlite:FILE' and 'sqlite::memory:'";
-
-const store = z
-  .string({ error: ({ input }) => (isLaterStore(input) ? LATER_STORE : "required 'sqlite:FILE' or 'sqlite::memory:'") })
-  .regex(/^sqlite:[^\0]+$/, {
-    error: ({ input }) => (isLaterStore(input) ? LATER_STORE : "required 'sqlite:FILE' or 'sqlite::memory:'"),
-  });
 
 const server = section({
   port: whole(0, 65_535).default(4000).describe('0 takes any free port. PORT overrides it.'),
@@ -115,7 +108,7 @@ const polling = section({
 export const configSchema = section({
   $schema: z.string().optional(),
   sources: sources.describe('The key names the source.'),
-  store: store.default('sqlite:sluice.db'),
+  store: storeSchema.default('sqlite:sluice.db'),
   server: server.prefault({}),
   auth: auth.prefault({ kind: 'none' }),
   tokens: tokens.prefault({}),
@@ -123,10 +116,6 @@ export const configSchema = section({
   timeline: timeline.prefault({}),
   polling: polling.prefault({}),
 });
-
-function isLaterStore(input: unknown): boolean {
-  return typeof input === 'string' ? /^rediss?:/.test(input) : isObject(input);
-}
 
 function isObject(input: unknown): input is Record<string, unknown> {
   return typeof input === 'object' && input !== null;

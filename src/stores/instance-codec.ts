@@ -2,7 +2,8 @@ import type { Reason } from '../recommenders/recommender.ts';
 import type { FeedInstance, InstanceItem } from './feed-store.ts';
 
 // Header, big-endian: magic 0..3, version 4, bytes of the plane an item 5, reasons 6..7, count 8..11,
-// bytes of the reasons' table 12..15, generatedAtMs as a double 16..23, zero to 31.
+// bytes of the reasons' table 12..15, generatedAtMs as a double 16..23, and where the store keeps it here, when it expires (Unix
+// ms as a double, else 0) 24..31.
 // Then 8 bytes of hash an item, then the plane, then the table as JSON.
 const HEADER_BYTES = 32;
 const HASH_BYTES = 8;
@@ -15,8 +16,9 @@ export const MAX_INSTANCE_ITEMS = 100_000;
 /**
  * An instance in 32 bytes, 8 an item, and 1 or 2 more an item when there are reasons, each of which is kept once.
  * Throws RangeError for hashes that are not 16 lower-case hex digits and for too many items or reasons.
+ * A release writes the version that the release before it reads, so that both may run on one store.
  */
-export function encodeInstance({ generatedAtMs, items }: Omit<FeedInstance, 'feedId'>): Buffer {
+export function encodeInstance({ generatedAtMs, items }: Omit<FeedInstance, 'feedId'>, expiresAtMs = 0): Buffer {
   const reasons = [...new Set(items.flatMap(({ reason }) => (reason ? [reasonText(reason)] : [])))];
   const numbers = new Map(reasons.map((reason, index) => [reason, index + 1]));
   const width = reasons.length === 0 ? 0 : reasons.length <= 0xff ? 1 : 2;
@@ -34,6 +36,7 @@ export function encodeInstance({ generatedAtMs, items }: Omit<FeedInstance, 'fee
   bytes.writeUInt32BE(items.length, 8);
   bytes.writeUInt32BE(table.length, 12);
   bytes.writeDoubleBE(generatedAtMs, 16);
+  bytes.writeDoubleBE(expiresAtMs, 24);
   for (const [index, { hash, reason }] of items.entries()) {
     if (!/^[0-9a-f]{16}$/.test(hash)) throw new RangeError('a hash must be 16 lower-case hex digits');
     bytes.write(hash, HEADER_BYTES + index * HASH_BYTES, 'hex');
@@ -84,8 +87,8 @@ function readHeader(buffer: Buffer) {
   const length = tableAt + buffer.readUInt32BE(12);
   if (length !== buffer.length) throw new RangeError(`this instance has ${length} bytes, got ${buffer.length}`);
   const widthFits = width === (reasons === 0 ? 0 : reasons <= 0xff ? 1 : 2);
-  const restIsZero = buffer.subarray(24, HEADER_BYTES).every((byte) => byte === 0);
-  if (!widthFits || !restIsZero || !Number.isFinite(generatedAtMs)) throw new RangeError('this header is not ours');
+  const areTimes = Number.isFinite(generatedAtMs) && Number.isFinite(buffer.readDoubleBE(24));
+  if (!widthFits || !areTimes) throw new RangeError('this header is not ours');
   return { width, reasons, size, generatedAtMs, planeAt, tableAt };
 }
 

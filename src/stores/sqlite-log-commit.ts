@@ -12,7 +12,7 @@ interface Head {
 /** One commit inside the transaction that surrounds it. Throws Error on a record that does not fit what is known. */
 export function commitLog(sql: Sql, commit: LogCommit): CommitResult {
   const log = findOrMakeLog(sql, commit.logId);
-  if (log.version !== commit.expectedVersion) return { committed: false };
+  if (log.version !== commit.expectedVersion || isHeldByAnother(sql, commit)) return { committed: false };
 
   let head: Head | undefined = log.head_ms === null ? undefined : { ms: log.head_ms, n: log.head_n ?? 0 };
   for (const record of commit.append) {
@@ -26,6 +26,12 @@ export function commitLog(sql: Sql, commit: LogCommit): CommitResult {
     sql.run(text, log.log, JSON.stringify(commit.sweep));
   }
   return { committed: true, state: logState(findOrMakeLog(sql, commit.logId)) };
+}
+
+function isHeldByAnother(sql: Sql, { logId, holder, nowMs }: LogCommit): boolean {
+  if (holder === undefined) return false;
+  const text = 'SELECT 1 FROM leases WHERE name = ? AND holder <> ? AND expires_at > ?';
+  return sql.get(text, `poll:${logId}`, holder, nowMs) !== undefined;
 }
 
 /** max(last + 1, now): never at or before the head, whatever the clock does. */

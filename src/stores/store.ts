@@ -5,8 +5,9 @@ import type { TimelineStore } from './timeline-store.ts';
 /**
  * What Sluice keeps, in five small ports. Every operation is one atomic step, and every one throws
  * StoreUnavailableError when the store does not answer: an outage is never a miss.
- * All times are handed in (`nowMs`, Unix ms) and tell alone what has expired, which is so from its very end on:
- * a store has no clock of its own. Text compares byte by byte. Lists of ids may be of any length.
+ * All times are handed in (`nowMs`, Unix ms) and tell alone what has expired, which is so from its very end on; a server's own
+ * clock may end it, too, and alone ends leases, about which gateways with clocks of their own must agree.
+ * Text compares byte by byte. Lists of ids may be of any length.
  */
 export interface Store {
   readonly feeds: FeedStore;

@@ -14,7 +14,7 @@ export type Position = string;
 export interface TimelineStore {
   readLog(logId: string): Promise<LogState>;
   /**
-   * All of the commit, or nothing when the version is not `expectedVersion` any more.
+   * All of the commit, or nothing when the version is not `expectedVersion` any more, or `holder` not the one who holds the lease.
    * A caller's mistake throws a plain Error, and keeps nothing: an `entry` of a post that is known and not removed,
    * an `edit` or `remove` of any other. An `entry` of a removed post is a new entry; the old one stays removed.
    */
@@ -114,6 +114,8 @@ export interface GapFill {
 export interface LogCommit {
   readonly logId: string;
   readonly expectedVersion: number;
+  /** Who commits: it is lost when another holds the lease `poll:<logId>`, whatever the version. Absent: nobody is asked for. */
+  readonly holder?: string | undefined;
   readonly nowMs: number;
   /** In the order in which they get their positions: entries lowest id first. */
   readonly append: readonly NewRecord[];

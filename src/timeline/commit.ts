@@ -13,7 +13,7 @@ export interface Committed {
 
 /** All of what a poll or a fill found in one step, or nothing when there is nothing. Takes the counts of `notes` along. */
 export async function commitSifted(
-  { source, store, notes }: Reading,
+  { source, store, notes, holder }: Reading,
   found: {
     state: LogState;
     sifted: Sifted;
@@ -45,6 +45,7 @@ export async function commitSifted(
   const result: CommitResult = await store.timelines.commit({
     logId: source.logId,
     expectedVersion: state.version,
+    holder,
     nowMs: found.nowMs,
     append: sifted.append,
     posts: sifted.posts,

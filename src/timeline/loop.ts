@@ -28,13 +28,12 @@ const AFTER_POLLS: readonly Share[] = ['fill', 'sweep', 'poll'];
 export function createLoop(deps: {
   reading: Reading;
   leases: Parameters<typeof keepLease>[0]['leases'];
-  holder: string;
   trimmer: Trimmer;
   random: () => number;
   log: (line: string) => void;
 }): Loop {
-  const { reading, leases, holder, trimmer, random, log } = deps;
-  const { source, clock, budget, notes, store, day } = reading;
+  const { reading, leases, trimmer, random, log } = deps;
+  const { source, clock, budget, notes, store, day, holder } = reading;
   const { polling } = source;
   const status = createStatusTeller(reading, log);
   const lease = keepLease({ leases, clock, name: `poll:${source.logId}`, holder, onChange: leaseChanged });

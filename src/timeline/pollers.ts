@@ -71,6 +71,7 @@ export function createPollers(deps: {
       day,
       pace: createPace(clock),
       maxPages,
+      holder,
       keepMs: keep.keepHours * 3_600_000,
       signal: stopping.signal,
       notes,
@@ -78,7 +79,7 @@ export function createPollers(deps: {
     const pageSize = () => notes.description?.pageSize ?? 0;
     const trimmer = createTrimmer({ source, timelines: store.timelines, clock, keep, maxPages, pageSize });
     loops.set(source.logId, {
-      loop: createLoop({ reading, leases: store.leases, holder, trimmer, random, log }),
+      loop: createLoop({ reading, leases: store.leases, trimmer, random, log }),
       reading,
     });
   }

@@ -21,6 +21,8 @@ export interface Reading {
   readonly pace: Pace;
   /** The most pages that one poll reads. */
   readonly maxPages: number;
+  /** Names this gateway: what it commits is lost once another one holds the log's lease. */
+  readonly holder: string;
   /** How long final gaps are told: as long as entries are kept. */
   readonly keepMs: number;
   /** Ends requests, never commits. */

@@ -86,6 +86,18 @@ export function describeCommits(use: Use): void {
       assert.equal((await store.posts.getPosts(['2'])).size, 0);
     });
 
+    it('changes nothing when another holds the lease, whatever the version', async (t) => {
+      const store = await use(t);
+      const commit = (holder: string, expectedVersion: number) =>
+        store.timelines.commit({ logId: 'a:b', expectedVersion, holder, nowMs: NOW, append: [], posts: [] });
+      assert.equal((await commit('one', 0)).committed, true);
+      await store.leases.acquire({ name: 'poll:a:b', holder: 'two', ttlMs: 60_000, nowMs: NOW });
+      assert.deepEqual(await commit('one', 1), { committed: false });
+      assert.equal((await commit('two', 1)).committed, true);
+      await store.leases.release('poll:a:b', 'two');
+      assert.equal((await commit('one', 2)).committed, true);
+    });
+
     it('adds counts, replaces lists and memory, and keeps what a commit does not name', async (t) => {
       const store = await use(t);
       const watermark = { upstreamId: 'up:9', orderKey: orderKey(9) };

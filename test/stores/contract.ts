@@ -20,6 +20,8 @@ export interface ContractOptions {
   readonly spec?: () => string;
   /** False where a server's own clock, not `sweep(nowMs)`, ends what has expired. */
   readonly expiresBySweep?: boolean;
+  /** Lets leases grow older where a server's own clock, not `nowMs`, ends them. */
+  readonly passTime?: (ms: number) => Promise<void>;
 }
 
 /** What every store must do. `open` gives an empty store each time. */
@@ -38,7 +40,7 @@ export function describeStoreContract(name: string, open: () => Promise<Store>, 
     describePosts(use);
     describeFeeds(use);
     describePublishing(use);
-    describeLeases(use);
+    describeLeases(use, options.passTime);
     if (options.expiresBySweep ?? true) describeSweep(use);
     if (options.spec) describeSharing(use, options.spec);
   });

@@ -81,7 +81,7 @@ describe('decoding', () => {
     'another number of items': changed(11, 3),
     'a huge number of items': changed(8, 255),
     'a time that is none': changed(16, 255).fill(255, 16, 24),
-    'a used reserve': changed(31, 1),
+    'an expiry that is none': changed(24, 255).fill(255, 24, 32),
     'a reason that is not in the table': changed(HEADER + 16, 2),
     'a table that is not JSON': changed(good.length - 1, 0x41),
   })) {

@@ -10,29 +10,14 @@ describe('the store that the settings name', () => {
     await store.ping();
   });
 
-  for (const spec of [
-    'redis://:hunter2@localhost:6379',
-    'rediss://ann:hunter2@redis.example',
-    { kind: 'sentinel', password: 'hunter2' },
-    { kind: 'cluster' },
-    { feeds: 'redis://:hunter2@a', timelines: 'sqlite:b' },
-  ]) {
-    const named = typeof spec === 'string' ? spec.split(':')[0] : Object.values(spec)[0];
-    it(`is refused as not of this release, without its password: ${named}`, async () => {
-      await assert.rejects(openStore(spec), (error: Error) => {
-        assert.ok(error instanceof ConfigError);
-        assert.match(error.message, /embedded store only.*Redis comes with a later one/);
-        assert.doesNotMatch(error.message, /hunter2/);
-        return true;
-      });
-    });
-  }
-
-  for (const spec of ['', 'sqlite', 'sluice.db', 'postgres://u:hunter2@h', 'sqlite:', { kind: 'mongo' }]) {
+  for (const spec of ['', 'sqlite', 'sluice.db', 'postgres://u:hunter2@h', 'sqlite:', { kind: 'mongo' } as never]) {
     it(`is refused when it is no store: ${JSON.stringify(spec).replace('hunter2', '…')}`, async () => {
       await assert.rejects(openStore(spec), (error: Error) => {
         assert.ok(error instanceof ConfigError);
-        assert.match(error.message, /^store: required sqlite:PATH or sqlite::memory:, got /);
+        assert.match(
+          error.message,
+          /^store: required sqlite:PATH(, sqlite::memory: or redis:\/\/HOST| or sqlite::memory:), got /,
+        );
         assert.doesNotMatch(error.message, /hunter2/);
         return true;
       });

@@ -1,0 +1,113 @@
+-- KEYS: a log's state, the lease of its holder. ARGV: expectedVersion, nowMs, the holder (or empty), the watermark's upstreamId and
+-- orderKey, floorKey, gaps, lateness, memory, sweep (each empty when it stays), six counts; how many records and 9 values each;
+-- bodies: the post id that shows it and 6 values each. Gives 0 when another was first, else the state and the changes of posts to make.
+local base = KEYS[1]:sub(1, -#'state' - 1)
+local nowMs = tonumber(ARGV[2])
+local version = tonumber(redis.call('HGET', KEYS[1], 'version') or 0)
+if version ~= tonumber(ARGV[1]) then return 0 end
+if ARGV[3] ~= '' then
+  local holder = redis.call('GET', KEYS[2])
+  if holder and holder ~= ARGV[3] then return 0 end
+end
+
+local COUNTS = { 'posts', 'requests', 'duplicatesDropped', 'leaksPrevented', 'backfilled', 'gaps' }
+local FIRST_RECORD = 18
+local RECORD, BODY = 9, 7
+local recordCount = tonumber(ARGV[17])
+local firstBody = FIRST_RECORD + recordCount * RECORD
+
+-- A script does not roll back: what does not fit is found before anything is changed.
+local isLiveNow = {}
+for at = FIRST_RECORD, firstBody - 1, RECORD do
+  local kind, postId = ARGV[at], ARGV[at + 1]
+  local isLive = isLiveNow[postId]
+  if isLive == nil then
+    local known = readKnown(base, postId)
+    isLive = known ~= nil and known[6] == ''
+  end
+  if isLive == (kind == 'entry') then
+    return redis.error_reply('SLUICE ' .. kind .. ' of ' .. postId .. ': the log ' .. (isLive and 'knows it already' or 'has no such entry'))
+  end
+  isLiveNow[postId] = kind ~= 'remove'
+end
+
+local headMs, headN
+local head = redis.call('HGET', KEYS[1], 'head')
+if head then
+  headMs, headN = head:match('^(%d+)-(%d+)$')
+  headMs, headN = tonumber(headMs), tonumber(headN)
+end
+
+local function hideEntry(postId)
+  local position = redis.call('HGET', base .. 'live', postId)
+  if not position then return end
+  redis.call('SADD', base .. 'removed', position)
+  redis.call('HDEL', base .. 'live', postId)
+  redis.call('ZREM', base .. 'time', postId)
+end
+
+for at = FIRST_RECORD, firstBody - 1, RECORD do
+  local kind, postId, uri, upstreamId, orderKey, revision = unpack(ARGV, at, at + 5)
+  local sortAt, arrivedAt, late = unpack(ARGV, at + 6, at + 8)
+  if not headMs or nowMs > headMs then headMs, headN = nowMs, 0 else headN = headN + 1 end
+  local position = string.format('%.0f-%.0f', headMs, headN)
+  local known = readKnown(base, postId)
+  if kind == 'entry' then
+    if known then redis.call('ZREM', base .. 'order', orderMember(known[2], postId)) end
+    writeKnown(base, postId, { upstreamId, orderKey, revision, sortAt, arrivedAt, '' })
+    redis.call('ZADD', base .. 'order', 0, orderMember(orderKey, postId))
+    hideEntry(postId)
+    redis.call('HSET', base .. 'live', postId, position)
+    redis.call('ZADD', base .. 'time', sortAt, postId)
+    local positions = redis.call('HGET', base .. 'uris', uri)
+    redis.call('HSET', base .. 'uris', uri, positions and positions .. ' ' .. position or position)
+    redis.call('HINCRBY', KEYS[1], 'entries', 1)
+  elseif kind == 'edit' then
+    redis.call('ZREM', base .. 'order', orderMember(known[2], postId))
+    redis.call('ZADD', base .. 'order', 0, orderMember(orderKey, postId))
+    writeKnown(base, postId, { upstreamId, orderKey, revision, known[4], known[5], '' })
+    sortAt = known[4]
+  else
+    known[6] = tonumber(arrivedAt) >= 1 and arrivedAt or '1'
+    writeKnown(base, postId, known)
+    hideEntry(postId)
+    endShowing(base, postId, true)
+    sortAt = known[4]
+  end
+  if kind ~= 'remove' then redis.call('HINCRBY', base .. 'uses', postId, 1) end
+  redis.call('XADD', base .. 'records', position,
+    'kind', kind, 'post', postId, 'uri', uri, 'sort', sortAt, 'arrived', arrivedAt, 'late', late)
+end
+
+for at = firstBody, #ARGV, BODY do
+  local via, part = ARGV[at], ARGV[at + 1]
+  local viaPart = keyPart(via)
+  redis.call('ZADD', base .. 'shown', 'GT', nowMs, via)
+  if part ~= viaPart then
+    local inside = redis.call('HGET', base .. 'inside', via) or ''
+    if not (' ' .. inside .. ' '):find(' ' .. part .. ' ', 1, true) then
+      redis.call('HSET', base .. 'inside', via, inside .. ' ' .. part)
+    end
+  end
+  redis.call('XADD', base .. 'outbox', nextNumber(base) .. '-1', 'post', part, 'via', viaPart,
+    'readAt', ARGV[at + 2], 'nested', ARGV[at + 3], 'repostOf', ARGV[at + 4], 'quoted', ARGV[at + 5], 'body', ARGV[at + 6])
+end
+
+local function set(name, value)
+  if value ~= '' then redis.call('HSET', KEYS[1], name, value) end
+end
+if headMs then set('head', string.format('%.0f-%.0f', headMs, headN)) end
+if ARGV[5] ~= '' then
+  redis.call('HSET', KEYS[1], 'watermarkId', ARGV[4], 'watermarkKey', ARGV[5])
+end
+local floorKey = redis.call('HGET', KEYS[1], 'floorKey')
+if ARGV[6] ~= '' and (not floorKey or isBelow(floorKey, ARGV[6])) then set('floorKey', ARGV[6]) end
+set('gaps', ARGV[7])
+set('lateness', ARGV[8])
+set('memory', ARGV[9])
+if ARGV[10] ~= '' then redis.call('SET', base .. 'sweep', ARGV[10]) end
+for at, name in ipairs(COUNTS) do
+  if ARGV[10 + at] ~= '0' then redis.call('HINCRBY', KEYS[1], 'count ' .. name, ARGV[10 + at]) end
+end
+redis.call('HSET', KEYS[1], 'version', version + 1)
+return { redis.call('HGETALL', KEYS[1]), redis.call('XRANGE', base .. 'outbox', '-', '+', 'COUNT', 2000) }

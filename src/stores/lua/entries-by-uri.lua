@@ -1,0 +1,10 @@
+-- KEYS: a log's state. ARGV: uris. Gives the entry records of each, 1 for each that was removed, and how many changes of posts are
+-- not made yet.
+local base = KEYS[1]:sub(1, -#'state' - 1)
+local records = {}
+for _, uri in ipairs(ARGV) do
+  for position in (redis.call('HGET', base .. 'uris', uri) or ''):gmatch('%S+') do
+    records[#records + 1] = recordAt(base, position)
+  end
+end
+return { records, removedOf(base, records), pendingChanges(base) }

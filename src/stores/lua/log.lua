@@ -1,0 +1,52 @@
+-- The parts of a log, all in its slot: `state` (a hash), `records` (a stream whose ids are positions), `live` (hash: post id to the
+-- position of the entry that shows it), `time` (those by sortAt), `removed` (positions of entries that were removed), `uris` (hash:
+-- uri to positions of entries), `uses` (hash: post id to how many records but removals name it), `known` (hash: post id to JSON of
+-- upstreamId, orderKey, revision, sortAt, arrivedAt, removedAt), `order` (those by `<orderKey>\0<post id>`), `shown` (post ids of
+-- which the log brought a body, by when), `inside` (hash: such a post id to the posts in it, as key parts), `outbox` (a stream of
+-- changes of posts, which lie in other slots, that are not made yet), `sweep`, `status`.
+local function readKnown(base, postId)
+  local value = redis.call('HGET', base .. 'known', postId)
+  return value and cjson.decode(value) or nil
+end
+
+local function writeKnown(base, postId, known)
+  redis.call('HSET', base .. 'known', postId, cjson.encode(known))
+end
+
+local function orderMember(orderKey, postId)
+  return orderKey .. '\0' .. postId
+end
+
+local function fieldsOf(list)
+  local fields = {}
+  for at = 1, #list, 2 do fields[list[at]] = list[at + 1] end
+  return fields
+end
+
+-- As redis-keys.ts spells well-formed text.
+local function keyPart(text)
+  if text == '' then return '%' end
+  return (text:gsub('[^%w_.-]', function(byte) return string.format('%%%02X', byte:byte()) end))
+end
+
+local function nextNumber(base)
+  return redis.call('HINCRBY', base .. 'state', 'changes', 1)
+end
+
+-- This log does not show what it showed through the post `via` any more; `isRemoved`: nor does anybody keep it.
+local function endShowing(base, via, isRemoved)
+  local viaPart = keyPart(via)
+  local parts = { viaPart }
+  for part in (redis.call('HGET', base .. 'inside', via) or ''):gmatch('%S+') do parts[#parts + 1] = part end
+  redis.call('HDEL', base .. 'inside', via)
+  redis.call('ZREM', base .. 'shown', via)
+  for at, part in ipairs(parts) do
+    local ends = isRemoved and at == 1 and '1' or '0'
+    local number = nextNumber(base)
+    redis.call('XADD', base .. 'outbox', number .. '-1', 'post', part, 'via', viaPart, 'ends', ends)
+  end
+end
+
+local function pendingChanges(base)
+  return redis.call('XLEN', base .. 'outbox')
+end

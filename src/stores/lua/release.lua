@@ -1,0 +1,2 @@
+-- KEYS: a lease. ARGV: the holder. Another's stays.
+if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end

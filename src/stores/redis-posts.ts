@@ -1,0 +1,146 @@
+import type { PostId } from '../post.ts';
+import { type FlatPost, flatten, join, MAX_NESTING } from './nested-posts.ts';
+import type { PostStore, PostWrite, StoredPost } from './post-store.ts';
+import { list, type RedisConnection, text } from './redis-connection.ts';
+import { keyPart, type RedisKeys, textOfKeyPart } from './redis-keys.ts';
+import { redisScript } from './redis-script.ts';
+
+const POSTS = redisScript('posts');
+const PUT_POST = redisScript('put-post', 'post');
+const MARK_GONE = redisScript('mark-gone', 'post');
+
+/** A body that no log shows stays so long: a feed that names it later has it read by id again. */
+export const UNSHOWN_KEEP_MS = 24 * 3_600_000;
+
+/** So many ids in one step: some milliseconds of the server's. */
+const IDS_AT_ONCE = 200;
+
+/** A body as it goes into `lua/put-post.lua`: readAtMs, whether nested, what it reposts, what it quotes, the rest. */
+export type PostValues = readonly [number, 0 | 1, string, string, string];
+
+/** Ids as Redis gives them back. */
+export function postKeyPart(id: PostId): string {
+  return keyPart(id.toWellFormed());
+}
+
+/** What one write comes to: the post, then those inside it, each with its id's key part. */
+export function postValues({ post, readAtMs }: PostWrite): readonly { part: string; values: PostValues }[] {
+  return flatten(post).map(({ repostOf, quoted, ...body }, place) => ({
+    part: postKeyPart(body.id),
+    values: [readAtMs, place > 0 ? 1 : 0, partOf(repostOf), partOf(quoted), JSON.stringify(body)],
+  }));
+}
+
+function partOf(id: PostId | undefined): string {
+  return id === undefined ? '' : postKeyPart(id);
+}
+
+/** Post bodies, one key a post. */
+export function redisPosts(connection: RedisConnection, keys: RedisKeys): PostStore {
+  /** Each id's value, those of all posts inside among them. */
+  async function readAll(parts: readonly string[]): Promise<ReadonlyMap<string, Buffer>> {
+    return connection.isCluster ? readInRounds(parts) : readAtOnce(parts);
+  }
+
+  async function readAtOnce(parts: readonly string[]): Promise<ReadonlyMap<string, Buffer>> {
+    const found = new Map<string, Buffer>();
+    for (let at = 0; at < parts.length; at += IDS_AT_ONCE) {
+      const some = parts.slice(at, at + IDS_AT_ONCE);
+      const reply = list(await connection.run(POSTS, [keys.posts + some[0]], [keys.posts, MAX_NESTING, ...some]));
+      for (let n = 0; n < reply.length; n += 2) found.set(text(reply[n]), reply[n + 1] as Buffer);
+    }
+    return found;
+  }
+
+  /** Posts of a cluster lie anywhere: one round a level. */
+  async function readInRounds(parts: readonly string[]): Promise<ReadonlyMap<string, Buffer>> {
+    const found = new Map<string, Buffer>();
+    let level = parts;
+    for (let depth = 0; depth <= MAX_NESTING && level.length > 0; depth++) {
+      const values = await Promise.all(level.map((part) => connection.call('get', keys.posts + part)));
+      for (const [n, value] of values.entries()) {
+        if (Buffer.isBuffer(value)) found.set(level[n] ?? '', value);
+      }
+      const inside = values.flatMap((value) => (Buffer.isBuffer(value) ? insideOf(value) : []));
+      level = [...new Set(inside)].filter((part) => !found.has(part));
+    }
+    return found;
+  }
+
+  return {
+    async getPosts(ids) {
+      const parts = new Map([...new Set(ids)].map((id) => [id, postKeyPart(id)]));
+      if (parts.size === 0) await connection.call('ping');
+      const values = await readAll([...new Set(parts.values())]);
+      const rows = new Map<string, Row | undefined>();
+      const find = (part: string) => {
+        if (!rows.has(part)) rows.set(part, readRow(values.get(part)));
+        return rows.get(part);
+      };
+      const posts = new Map<PostId, StoredPost>();
+      for (const [id, part] of parts) {
+        const row = find(part);
+        if (!row) continue;
+        const present = (inside: PostId): FlatPost | undefined => {
+          const found = find(postKeyPart(inside));
+          return found?.goneAtMs === undefined ? found?.flat : undefined;
+        };
+        const { readAtMs, goneAtMs, shownBy } = row;
+        const post = join(row.flat, present);
+        posts.set(id, { post, readAtMs, ...(goneAtMs !== undefined && { goneAtMs }), shownBy });
+      }
+      return posts;
+    },
+    async putPosts(writes) {
+      if (writes.length === 0) await connection.call('ping');
+      // One after the other where they name one post: commands of one turn keep their order.
+      await Promise.all(
+        writes
+          .flatMap(postValues)
+          .map(({ part, values }) => connection.run(PUT_POST, [keys.posts + part], [UNSHOWN_KEEP_MS, ...values])),
+      );
+    },
+    async markGone(ids, atMs) {
+      await Promise.all(
+        ids.map((id) => connection.run(MARK_GONE, [keys.posts + postKeyPart(id)], [UNSHOWN_KEEP_MS, atMs])),
+      );
+    },
+  };
+}
+
+interface Row {
+  readonly flat: FlatPost;
+  readonly readAtMs: number;
+  readonly goneAtMs: number | undefined;
+  readonly shownBy: readonly string[];
+}
+
+type Head = readonly [number, number, string, string, Readonly<Record<string, number>>];
+
+/** @see lua/post.lua */
+function readRow(value: Buffer | undefined): Row | undefined {
+  if (!value) return undefined;
+  const bodyAt = value.indexOf(0x0a) + 1;
+  if (bodyAt === value.length) return undefined;
+  const [readAtMs, goneAtMs, repostOf, quoted, shown] = headOf(value);
+  const logs = Object.entries(shown).flatMap(([showing, number]) => (number > 0 ? [showing.split(' ')[0] ?? ''] : []));
+  return {
+    flat: {
+      ...JSON.parse(value.toString('utf8', bodyAt)),
+      ...(repostOf !== '' && { repostOf: textOfKeyPart(repostOf) }),
+      ...(quoted !== '' && { quoted: textOfKeyPart(quoted) }),
+    },
+    readAtMs,
+    goneAtMs: goneAtMs === 0 ? undefined : goneAtMs,
+    shownBy: [...new Set(logs)].map(textOfKeyPart).sort(),
+  };
+}
+
+function headOf(value: Buffer): Head {
+  return JSON.parse(value.toString('utf8', 0, value.indexOf(0x0a))) as Head;
+}
+
+function insideOf(value: Buffer): readonly string[] {
+  const [, , repostOf, quoted] = headOf(value);
+  return [repostOf, quoted].filter((part) => part !== '');
+}

@@ -1,0 +1,158 @@
+import { comparePositions } from '../ids/position.ts';
+import type { PostId } from '../post.ts';
+import { list, type RedisConnection, text } from './redis-connection.ts';
+import type { RedisKeys } from './redis-keys.ts';
+import { COUNTS, readKnown, readRecord, readState } from './redis-log-rows.ts';
+import { redisOutbox } from './redis-outbox.ts';
+import { postValues } from './redis-posts.ts';
+import { redisScript } from './redis-script.ts';
+import type { SweepState } from './sweep-state.ts';
+import type {
+  KnownEntry,
+  KnownPost,
+  LogCommit,
+  LogRecord,
+  NewRecord,
+  SourceStatus,
+  TimelineStore,
+} from './timeline-store.ts';
+
+const COMMIT = redisScript('commit', 'bytes', 'log');
+const RECORDS_AFTER = redisScript('records-after', 'log', 'records');
+const ENTRIES_BEFORE = redisScript('entries-before', 'bytes', 'log', 'records');
+const ENTRIES_BY_URI = redisScript('entries-by-uri', 'log', 'records');
+const KNOWN_BETWEEN = redisScript('known-between', 'log');
+const LIFT_HEAD = redisScript('lift-head', 'bytes');
+const TRIM = redisScript('trim', 'bytes', 'log');
+
+/** How many rows of a kind one step drops: some milliseconds of the server's. */
+const STEP_ROWS = 250;
+/** So many ids in one command. */
+const IDS_AT_ONCE = 1000;
+
+/** Logs, each in a slot of its own: everything of one changes in one step. Post bodies lie elsewhere. @see redis-outbox.ts */
+export function redisTimelines(connection: RedisConnection, keys: RedisKeys): TimelineStore {
+  const outbox = redisOutbox(connection, keys);
+  const stateKey = (logId: string) => `${keys.log(logId)}state`;
+
+  /** What a reader is told of is there for it to read. */
+  async function records(logId: string, reply: unknown): Promise<readonly LogRecord[]> {
+    const [rows, removed, pending] = list(reply);
+    if (Number(pending) > 0) await outbox.make(logId);
+    const flags = list(removed);
+    return list(rows).map((row, n) => readRecord(logId, row, flags[n] === 1));
+  }
+
+  async function between(logId: string, highest: string, lowest: string, limit: number): Promise<readonly KnownPost[]> {
+    const reply = list(await connection.run(KNOWN_BETWEEN, [stateKey(logId)], [highest, lowest, Math.max(0, limit)]));
+    return Array.from({ length: reply.length / 3 }, (_, n) => {
+      const [postId, orderKey, upstreamId] = reply.slice(3 * n, 3 * n + 3).map(text);
+      return { postId: postId ?? '', upstreamId: upstreamId ?? '', orderKey: orderKey ?? '' };
+    });
+  }
+
+  return {
+    readLog: async (logId) => readState(await connection.call('hgetall', stateKey(logId))),
+    async commit(commit) {
+      const { logId, holder } = commit;
+      const lease = keys.lease(`poll:${logId}`);
+      const reply = await connection.run(COMMIT, [stateKey(logId), lease], commitValues(commit, holder ?? ''));
+      if (reply === 0) return { committed: false };
+      const [state, changes] = list(reply);
+      await outbox.make(logId, list(changes));
+      return { committed: true, state: readState(state) };
+    },
+    async known(logId, postIds) {
+      const known = new Map<PostId, KnownEntry>();
+      const ids = [...new Set(postIds)];
+      for (let at = 0; at === 0 || at < ids.length; at += IDS_AT_ONCE) {
+        const some = ids.slice(at, at + IDS_AT_ONCE);
+        const values = list(
+          await connection.call('hmget', `${keys.log(logId)}known`, ...(some.length > 0 ? some : [''])),
+        );
+        for (const [n, id] of some.entries()) {
+          const entry = readKnown(values[n]);
+          if (entry) known.set(id, entry);
+        }
+      }
+      // Whoever compares what is known with its bodies finds them all.
+      if (known.size > 0) await outbox.make(logId);
+      return known;
+    },
+    async anchor(logId, orderKey) {
+      const [anchor] = await between(logId, upTo(orderKey), '-', 1);
+      if (!anchor) return undefined;
+      const [below] = await between(logId, `(${anchor.orderKey}\0`, '-', 1);
+      return { ...anchor, ...(below && { belowId: below.upstreamId }) };
+    },
+    knownBetween: ({ logId, above, upTo: highest, limit }) =>
+      between(logId, highest === undefined ? '+' : upTo(highest), above === undefined ? '-' : upTo(above), limit),
+    async readSweep(logId) {
+      const reply = await connection.call('get', `${keys.log(logId)}sweep`);
+      return Buffer.isBuffer(reply) ? (JSON.parse(text(reply)) as SweepState) : undefined;
+    },
+    async recordsAfter({ logId, after, limit }) {
+      const from = after === undefined ? '-' : `(${after}`;
+      return records(logId, await connection.run(RECORDS_AFTER, [stateKey(logId)], [from, Math.max(0, limit)]));
+    },
+    async entriesBefore({ logId, upTo: last, before, limit }) {
+      const from = before ? [before.sortAtMs, before.postId] : ['+inf'];
+      const values = [last, Math.max(0, limit), ...from];
+      return records(logId, await connection.run(ENTRIES_BEFORE, [stateKey(logId)], values));
+    },
+    async entriesByUri(logId, uris) {
+      const all: LogRecord[] = [];
+      const distinct = [...new Set(uris)];
+      for (let at = 0; at === 0 || at < distinct.length; at += IDS_AT_ONCE) {
+        const some = distinct.slice(at, at + IDS_AT_ONCE);
+        all.push(...(await records(logId, await connection.run(ENTRIES_BY_URI, [stateKey(logId)], some))));
+      }
+      return all.sort((a, b) => comparePositions(a.position, b.position));
+    },
+    async liftHead(logId, position) {
+      await connection.run(LIFT_HEAD, [stateKey(logId)], [position]);
+    },
+    async trim({ logId, beforeMs, keepEntries, keepKnown }) {
+      for (let isMore = true; isMore; ) {
+        const reply = await connection.run(TRIM, [stateKey(logId)], [beforeMs, keepEntries, keepKnown, STEP_ROWS]);
+        const [more, pending] = list(reply);
+        if (Number(pending) > 0) await outbox.make(logId);
+        isMore = more === 1;
+      }
+    },
+    async writeStatus(logId, status) {
+      await connection.call('set', `${keys.log(logId)}status`, JSON.stringify(status));
+    },
+    async readStatus(logId) {
+      const reply = await connection.call('get', `${keys.log(logId)}status`);
+      return Buffer.isBuffer(reply) ? (JSON.parse(text(reply)) as SourceStatus) : undefined;
+    },
+  };
+}
+
+/** As a bound of ZREVRANGEBYLEX: everything with this order key, and nothing with a higher one. */
+function upTo(orderKey: string): string {
+  return `(${orderKey}\u0001`;
+}
+
+/** @see lua/commit.lua */
+function commitValues(commit: LogCommit, holder: string): readonly (string | number)[] {
+  const { expectedVersion, nowMs, append, posts, watermark, floorKey = '', counts } = commit;
+  const asJson = (value: unknown) => (value === undefined ? '' : JSON.stringify(value));
+  const bodies = posts.flatMap((write) =>
+    postValues(write).flatMap(({ part, values }) => [write.post.id, part, ...values]),
+  );
+  return [
+    ...[expectedVersion, nowMs, holder, watermark?.upstreamId ?? '', watermark?.orderKey ?? '', floorKey],
+    ...[commit.gaps, commit.lateness, commit.memory, commit.sweep].map(asJson),
+    ...COUNTS.map((name) => counts?.[name] ?? 0),
+    append.length,
+    ...append.flatMap(recordValues),
+    ...bodies,
+  ];
+}
+
+function recordValues(record: NewRecord): readonly (string | number)[] {
+  const { kind, postId, uri, upstreamId, orderKey, revision, sortAtMs, arrivedAtMs, late } = record;
+  return [kind, postId, uri, upstreamId, orderKey, revision, sortAtMs, arrivedAtMs, late ? 1 : 0];
+}

@@ -1,0 +1,61 @@
+import { type Clock, systemClock } from '../clock.ts';
+import { connectRedis, DEADLINE_MS } from './redis-client.ts';
+import { type RedisConnection, redisConnection } from './redis-connection.ts';
+import { redisFeeds } from './redis-feeds.ts';
+import { redisKeys } from './redis-keys.ts';
+import { redisLeases, redisSecrets } from './redis-leases.ts';
+import { redisPosts } from './redis-posts.ts';
+import type { RedisSpec } from './redis-spec.ts';
+import { redisTimelines } from './redis-timelines.ts';
+import type { Store } from './store.ts';
+
+/** Where feed instances lie, which may be evicted, and where everything else does, which must not be. May be the same. */
+export interface RedisStoreSpec {
+  readonly feeds: RedisSpec;
+  readonly timelines: RedisSpec;
+}
+
+/**
+ * A store that any number of gateways share. What was acknowledged is there for all of them until a failover loses Redis's newest
+ * writes. Throws StoreUnavailableError, ConfigError. @see redis-client.ts
+ */
+export async function openRedisStore(
+  spec: RedisStoreSpec,
+  options: { clock?: Clock | undefined; log?: ((line: string) => void) | undefined } = {},
+): Promise<Store> {
+  const { clock = systemClock, log = () => {} } = options;
+  const isOne = spec.feeds === spec.timelines;
+  const main = await open(spec.timelines, false, log);
+  const instances = isOne ? main : await open(spec.feeds, true, log).catch(closing(main));
+  const keys = redisKeys(spec.timelines.keyPrefix ?? '');
+  const feedKeys = redisKeys(spec.feeds.keyPrefix ?? '');
+  return {
+    feeds: redisFeeds({ instances, references: main, keys: { ...keys, feeds: feedKeys.feeds }, now: clock.now }),
+    timelines: redisTimelines(main, keys),
+    posts: redisPosts(main, keys),
+    leases: redisLeases(main, keys),
+    secrets: redisSecrets(main, keys),
+    async ping() {
+      await Promise.all([main.call('ping'), instances.call('ping')]);
+    },
+    async sweep() {
+      // Redis removes what has expired by itself.
+      await main.call('ping');
+      return false;
+    },
+    async close() {
+      await Promise.all([main.close(), instances.close()]);
+    },
+  };
+}
+
+async function open(spec: RedisSpec, mayEvict: boolean, log: (line: string) => void): Promise<RedisConnection> {
+  return redisConnection(await connectRedis(spec, { mayEvict, log }), { deadlineMs: DEADLINE_MS });
+}
+
+function closing(connection: RedisConnection): (error: unknown) => Promise<never> {
+  return async (error) => {
+    await connection.close();
+    throw error;
+  };
+}
