@@ -82,7 +82,7 @@ function mortalStore(
   store: Store,
   isDead: () => boolean,
   onCommit: () => void,
-): Pick<Store, 'timelines' | 'posts' | 'leases'> {
+): Pick<Store, 'timelines' | 'posts' | 'leases' | 'signals'> {
   const never = new Promise<never>(() => {});
   function mortal<Port extends object>(port: Port): Port {
     return new Proxy(port, {
@@ -98,5 +98,6 @@ function mortalStore(
       },
     });
   }
-  return { timelines: mortal(store.timelines), posts: mortal(store.posts), leases: mortal(store.leases) };
+  const { timelines, posts, leases, signals } = store;
+  return { timelines: mortal(timelines), posts: mortal(posts), leases: mortal(leases), signals };
 }

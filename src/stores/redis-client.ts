@@ -47,6 +47,16 @@ export async function connectRedis(
   return client;
 }
 
+/**
+ * A connection that listens to a channel, from when Redis answers on: that it does not yet costs signals, which may be lost.
+ */
+export function subscribeRedis(spec: RedisSpec, channel: string): Redis | Cluster {
+  const client = createClient(spec);
+  client.on('error', () => {});
+  client.on('ready', () => void client.subscribe(channel).catch(() => {}));
+  return client;
+}
+
 function createClient(spec: RedisSpec): Redis | Cluster {
   if (spec.kind === 'redis') return new Redis(spec.url, COMMON);
   const login = {

@@ -3,7 +3,17 @@ import { StoreUnavailableError } from '../errors.ts';
 import type { RedisScript } from './redis-script.ts';
 
 /** The single commands that the store needs beside its scripts. */
-export type RedisCommand = 'get' | 'hgetall' | 'hmget' | 'info' | 'pexpire' | 'ping' | 'set' | 'xdel' | 'xrange';
+export type RedisCommand =
+  | 'get'
+  | 'hgetall'
+  | 'hmget'
+  | 'info'
+  | 'pexpire'
+  | 'ping'
+  | 'publish'
+  | 'set'
+  | 'xdel'
+  | 'xrange';
 
 /** What goes to Redis: text is sent as UTF-8. */
 export type RedisValue = string | number | Buffer;

@@ -1,10 +1,11 @@
 import { type Clock, systemClock } from '../clock.ts';
-import { connectRedis, DEADLINE_MS } from './redis-client.ts';
+import { connectRedis, DEADLINE_MS, subscribeRedis } from './redis-client.ts';
 import { type RedisConnection, redisConnection } from './redis-connection.ts';
 import { redisFeeds } from './redis-feeds.ts';
 import { redisKeys } from './redis-keys.ts';
 import { redisLeases, redisSecrets } from './redis-leases.ts';
 import { redisPosts } from './redis-posts.ts';
+import { redisSignals } from './redis-signals.ts';
 import type { RedisSpec } from './redis-spec.ts';
 import { redisTimelines } from './redis-timelines.ts';
 import type { Store } from './store.ts';
@@ -27,6 +28,8 @@ export async function openRedisStore(
   const isOne = spec.feeds === spec.timelines;
   const main = await open(spec.timelines, false, log);
   const instances = isOne ? main : await open(spec.feeds, true, log).catch(closing(main));
+  const channel = `${spec.timelines.keyPrefix ?? ''}SIGNALS`;
+  const subscriber = subscribeRedis(spec.timelines, channel);
   const keys = redisKeys(spec.timelines.keyPrefix ?? '');
   const feedKeys = redisKeys(spec.feeds.keyPrefix ?? '');
   return {
@@ -35,6 +38,7 @@ export async function openRedisStore(
     posts: redisPosts(main, keys),
     leases: redisLeases(main, keys),
     secrets: redisSecrets(main, keys),
+    signals: redisSignals(main, subscriber, channel),
     async ping() {
       await Promise.all([main.call('ping'), instances.call('ping')]);
     },
@@ -44,6 +48,7 @@ export async function openRedisStore(
       return false;
     },
     async close() {
+      subscriber.disconnect();
       await Promise.all([main.close(), instances.close()]);
     },
   };

@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Clock, systemClock } from '../clock.ts';
 import { ConfigError } from '../errors.ts';
+import { localSignals } from './local-signals.ts';
 import { sqliteDatabase } from './sqlite-database.ts';
 import { sqliteFeeds, sweepFeeds } from './sqlite-feeds.ts';
 import { sqliteLeases, sweepLeases } from './sqlite-leases.ts';
@@ -40,6 +41,7 @@ export async function openSqliteStore(options: {
     posts: sqlitePosts(db),
     leases: sqliteLeases(db),
     secrets: sqliteSecrets(db),
+    signals: localSignals(() => !connection.isOpen),
     ping: async () => {
       db.read((sql) => sql.get('SELECT log FROM logs WHERE log = 0'));
     },

@@ -3,7 +3,7 @@ import type { PostStore } from './post-store.ts';
 import type { TimelineStore } from './timeline-store.ts';
 
 /**
- * What Sluice keeps, in five small ports. Every operation is one atomic step, and every one throws
+ * What Sluice keeps, in six small ports. Every operation is one atomic step, and every one throws
  * StoreUnavailableError when the store does not answer: an outage is never a miss.
  * All times are handed in (`nowMs`, Unix ms) and tell alone what has expired, which is so from its very end on; a server's own
  * clock may end it, too, and alone ends leases, about which gateways with clocks of their own must agree.
@@ -15,6 +15,7 @@ export interface Store {
   readonly posts: PostStore;
   readonly leases: LeaseStore;
   readonly secrets: SecretStore;
+  readonly signals: Signals;
   /** Resolves when the store answers; for `/ready`. */
   ping(): Promise<void>;
   /** Removes what has expired, a bounded amount a call, and lets others have their turn; true when there was more. */
@@ -29,6 +30,14 @@ export interface LeaseStore {
   acquire(lease: { name: string; holder: string; ttlMs: number; nowMs: number }): Promise<boolean>;
   /** Lets go, if the holder still holds it. */
   release(name: string, holder: string): Promise<void>;
+}
+
+/** What one gateway calls out to all others. A signal may be lost, or come late: it saves waiting, and nothing relies on it. */
+export interface Signals {
+  /** Resolves when it was sent, whoever hears it. */
+  send(name: string): Promise<void>;
+  /** Hears what others send, and this gateway itself, until the function that it gives is called. */
+  listen(listener: (name: string) => void): () => void;
 }
 
 export interface SecretStore {

@@ -28,6 +28,8 @@ export function createAsking(loop: {
   allowedInMs: () => number;
   /** Has the loop poll as soon as it may. */
   ask: () => void;
+  /** Calls whichever gateway holds the lease to poll as soon as it may. */
+  callHolder: () => void;
 }): Asking {
   const { clock, lease, status } = loop;
   let attempt = Promise.withResolvers<void>();
@@ -45,6 +47,7 @@ export function createAsking(loop: {
   /** Another gateway polls, or none yet: waits until one has, or the lease is ours. */
   async function watch(maxWaitMs: number): Promise<boolean> {
     lease.tryNow();
+    if (!(await status.isPolledWithin(loop.minIntervalMs))) loop.callHolder();
     for (let leftMs = maxWaitMs; ; leftMs -= LOOK_MS) {
       if (await status.isPolledWithin(loop.minIntervalMs)) return true;
       if (leftMs <= 0 || loop.isStopped()) return false;

@@ -7,6 +7,7 @@ import { createRetry } from './retry.ts';
 import { createSchedule } from './schedule.ts';
 import { createStatusTeller, dayProblem, outageProblem, type Said, stoppedProblem } from './status.ts';
 import type { Trimmer } from './trim.ts';
+import { createTurns } from './turns.ts';
 import { createUpkeep, type UpkeepShare } from './upkeep.ts';
 import type { Share } from './windows.ts';
 
@@ -15,15 +16,12 @@ export interface Loop {
   /** Polls, fills, sweeps and trims until `stop`, or until the token is refused. Never rejects. */
   run(): Promise<void>;
   readonly refresh: Asking['refresh'];
+  /** Somebody reads this log at another gateway: the one that holds the lease polls as soon as it may. */
+  called(): void;
   stop(): void;
 }
 
 const IDLE_MS = 3_600_000;
-
-const SHARES: readonly Share[] = ['poll', 'fill', 'sweep'];
-/** Where polls take longer than the least interval, the next one is due at once: after so many the rest has a turn all the same. */
-const MOST_POLLS_IN_A_ROW = 3;
-const AFTER_POLLS: readonly Share[] = ['fill', 'sweep', 'poll'];
 
 export function createLoop(deps: {
   reading: Reading;
@@ -45,7 +43,7 @@ export function createLoop(deps: {
   let isStopped = false;
   let isAsked = false;
   let isAdopted = false;
-  let pollsInARow = 0;
+  const turns = createTurns();
   let lastPolledAtMs: number | undefined;
   let overlapMs = polling.overlapMs;
   let said: Pick<Said, 'state' | 'problems'> = { state: 'OK', problems: [] };
@@ -60,11 +58,14 @@ export function createLoop(deps: {
     isStopped: () => isStopped,
     isYoung: () => isAdopted && schedule.youngMs() > 0 && lastPolledAtMs !== undefined,
     allowedInMs: () => (isAdopted ? Math.max(retry.leftMs(), budget.waitMs('poll', { isPreferred: true })) : 0),
-    ask() {
-      isAsked = true;
-      wake();
-    },
+    ask,
+    callHolder: () => void store.signals.send(source.logId).catch(() => {}),
   });
+
+  function ask(): void {
+    isAsked = true;
+    wake();
+  }
 
   function wake(): void {
     nap.abort();
@@ -117,9 +118,8 @@ export function createLoop(deps: {
     if (!lease.isHeld()) return IDLE_MS;
     if (!isAdopted) await adopt();
     await tellWait();
-    const share = (pollsInARow < MOST_POLLS_IN_A_ROW ? SHARES : AFTER_POLLS).find((each) => inMs(each) === 0);
+    const share = turns.next((each) => inMs(each) === 0);
     if (share !== undefined) {
-      pollsInARow = share === 'poll' ? pollsInARow + 1 : 0;
       budget.take(share);
       await (share === 'poll' ? attemptPoll() : attemptUpkeep(share)).finally(budget.done);
     }
@@ -235,6 +235,11 @@ export function createLoop(deps: {
     refresh(maxWaitMs) {
       if (schedule.asked()) wake();
       return asking.refresh(maxWaitMs);
+    },
+    called() {
+      if (!lease.isHeld()) return;
+      schedule.asked();
+      ask();
     },
     stop() {
       isStopped = true;

@@ -36,7 +36,7 @@ const START_EVERY_MS = 10;
 /** Builds the loops, which begin with `start`. `holder` names this gateway and no other; `random` gives 0 to below 1, for jitter. */
 export function createPollers(deps: {
   sources: readonly Source[];
-  store: Pick<Store, 'timelines' | 'posts' | 'leases'>;
+  store: Pick<Store, 'timelines' | 'posts' | 'leases' | 'signals'>;
   clock: Clock;
   holder: string;
   keep: { keepHours: number; keepEntries: number };
@@ -50,6 +50,7 @@ export function createPollers(deps: {
   const budgets = new Map<string, Budget>();
   const loops = new Map<string, { loop: Loop; reading: Reading }>();
   let running: Promise<unknown> | undefined;
+  let stopListening = () => {};
 
   function budgetOf({ credentialId }: Source): Budget {
     const budget = budgets.get(credentialId) ?? createBudget({ clock, random });
@@ -87,6 +88,7 @@ export function createPollers(deps: {
   return {
     start() {
       if (running) return;
+      stopListening = store.signals.listen((logId) => loops.get(logId)?.loop.called());
       const runs = [...loops.values()].map(async ({ loop }, n) => {
         const waitMs = Math.max(0, n - STARTED_AT_ONCE) * START_EVERY_MS;
         if (waitMs > 0) await clock.sleep(waitMs, stopping.signal);
@@ -104,6 +106,7 @@ export function createPollers(deps: {
     },
     async stop() {
       stopping.abort();
+      stopListening();
       for (const { loop } of loops.values()) loop.stop();
       await running;
     },

@@ -12,7 +12,7 @@ import type { Share } from './windows.ts';
 /** What polls and gap fills of one source work with. */
 export interface Reading {
   readonly source: Source;
-  readonly store: Pick<Store, 'timelines' | 'posts'>;
+  readonly store: Pick<Store, 'timelines' | 'posts' | 'signals'>;
   readonly clock: Clock;
   readonly serverClock: ServerClock;
   readonly budget: Seat;

@@ -57,6 +57,22 @@ export function describeLeases(use: Use, passTime: (ms: number) => Promise<void>
     });
   });
 
+  describe('signals', () => {
+    it('are heard until the listener goes', async (t) => {
+      const { signals } = await use(t);
+      const heard = new Set<string>();
+      const stop = signals.listen((name) => heard.add(name));
+      // The first ones may be lost.
+      while (!heard.has('town')) await signals.send('town');
+      stop();
+      await signals.send('late');
+      const after = new Set<string>();
+      signals.listen((name) => after.add(name));
+      while (!after.has('end')) await signals.send('end');
+      assert.deepEqual([...heard], ['town']);
+    });
+  });
+
   describe('the store', () => {
     it('answers a ping', async (t) => {
       await (await use(t)).ping();
@@ -108,6 +124,7 @@ function calls(store: Store): (() => Promise<unknown>)[] {
     () => leases.acquire({ name: 'l', holder: 'a', ttlMs: 1, nowMs: NOW }),
     () => leases.release('l', 'a'),
     () => secrets.getOrCreate('s', Buffer.from('x')),
+    () => store.signals.send('s'),
     () => store.ping(),
     () => store.sweep(NOW),
   ];

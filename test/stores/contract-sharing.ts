@@ -11,8 +11,8 @@ import { appendTo, HOUR, NOW, sampleRecord } from './samples.ts';
 
 const COMMITTER = fileURLToPath(new URL('./committer.ts', import.meta.url));
 
-/** Several gateways on one store, and gateways that are killed. */
-export function describeSharing(use: Use, spec: () => string): void {
+/** Several gateways on one store, and gateways that are killed. `callsOthers`: signals reach other processes. */
+export function describeSharing(use: Use, spec: () => string, callsOthers: boolean): void {
   describe('several gateways', () => {
     it('see what another wrote, and one of those who read a version wins', async (t) => {
       const store = await use(t);
@@ -38,6 +38,19 @@ export function describeSharing(use: Use, spec: () => string): void {
       );
       assert.deepEqual(mine, theirs);
     });
+
+    if (callsOthers) {
+      it('hear each other', async (t) => {
+        const store = await use(t);
+        const other = await openStore(spec());
+        t.after(() => other.close());
+        const heard = new Set<string>();
+        other.signals.listen((name) => heard.add(name));
+        // The first ones may be lost.
+        while (heard.size === 0) await store.signals.send('town');
+        assert.deepEqual([...heard], ['town']);
+      });
+    }
 
     it('that race in processes of their own win each version once', async (t) => {
       const store = await use(t);

@@ -20,6 +20,8 @@ export interface ContractOptions {
   readonly spec?: () => string;
   /** False where a server's own clock, not `sweep(nowMs)`, ends what has expired. */
   readonly expiresBySweep?: boolean;
+  /** True where signals reach other processes. */
+  readonly callsOthers?: boolean;
   /** Lets leases grow older where a server's own clock, not `nowMs`, ends them. */
   readonly passTime?: (ms: number) => Promise<void>;
 }
@@ -42,6 +44,6 @@ export function describeStoreContract(name: string, open: () => Promise<Store>, 
     describePublishing(use);
     describeLeases(use, options.passTime);
     if (options.expiresBySweep ?? true) describeSweep(use);
-    if (options.spec) describeSharing(use, options.spec);
+    if (options.spec) describeSharing(use, options.spec, options.callsOthers ?? false);
   });
 }

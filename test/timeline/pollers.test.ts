@@ -191,8 +191,8 @@ describe('the loop', () => {
           };
         },
       });
-    const { timelines, posts, leases } = house.store;
-    const store = { timelines: failing(timelines), posts: failing(posts), leases: failing(leases) };
+    const { timelines, posts, leases, signals } = house.store;
+    const store = { timelines: failing(timelines), posts: failing(posts), leases: failing(leases), signals };
     const lines: string[] = [];
     const keep = { keepHours: 1, keepEntries: 1000 };
     const { clock, source } = house;
@@ -293,8 +293,25 @@ describe('two gateways on one store', () => {
     second.pollers.start();
     await clock.advance(2000);
     assert.deepEqual([...(await second.pollers.refresh([LOG], 1500))], []);
+  });
+
+  it('wake the one that polls for a reader of the other', async () => {
+    const first = await createHouse({ holder: 'first' });
+    const { clock, server, store } = first;
+    const second = await createHouse({ clock, server, store, holder: 'second' });
+    const deaf = { ...store, signals: { send: async () => {}, listen: () => () => {} } };
+    const third = await createHouse({ clock, server, store: deaf, holder: 'third' });
+    first.pollers.start();
+    await clock.advance(100);
+    second.pollers.start();
+    third.pollers.start();
     await clock.advance(20_000);
-    assert.equal(await second.refresh(), true, 'only the other can poll: STALE');
+    const id = first.publish();
+    assert.equal(await second.refresh(), false);
+    assert.ok((await first.entries()).includes(id));
+    await clock.advance(200_000);
+    assert.equal(await third.refresh(), true, 'its signals are lost: STALE');
+    await Promise.all([first, second, third].map(({ pollers }) => pollers.stop()));
   });
 });
 
