@@ -37,6 +37,8 @@ export interface Settings {
     readonly recommender: RecommenderSettings;
   };
   readonly timeline: { readonly keepHours: number; readonly keepEntries: number };
+  /** Whether `nextIds` issues Snowflake ids. */
+  readonly ids: { readonly enabled: boolean };
   readonly polling: {
     readonly minIntervalMs: number;
     readonly idleIntervalMs: number;
@@ -98,7 +100,7 @@ export function checkSettings(raw: unknown, environment: Environment): Settings 
   const parsed = configSchema.safeParse(value, { error: ruleOf });
   if (!parsed.success) throw new ConfigError(firstProblem(parsed.error, value, origins));
 
-  const { sources, store, server, auth, tokens, forYou, timeline, polling } = parsed.data;
+  const { sources, store, server, auth, tokens, forYou, timeline, polling, ids } = parsed.data;
   return {
     sources: Object.entries(sources).map(([key, source]) => checkedSource(key, source, polling)),
     store,
@@ -112,6 +114,7 @@ export function checkSettings(raw: unknown, environment: Environment): Settings 
     forYou,
     timeline,
     polling,
+    ids,
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Clock } from './clock.ts';
 import type { ForYou, ForYouRequest } from './feed/for-you.ts';
+import type { IdService } from './id-service.ts';
 import type { Tokens } from './ids/tokens.ts';
 import { isOpen, nestedPosts } from './loaders/access.ts';
 import { readVisible } from './loaders/visible-posts.ts';
@@ -20,6 +21,8 @@ export interface ContextDeps {
   /** What a recommender may choose from for this viewer. */
   readonly candidates: (viewer: Viewer) => ReturnType<ForYouRequest['candidates']>;
   readonly hydrator: Hydrator;
+  /** Absent: the settings do not want it. */
+  readonly ids?: IdService | undefined;
   readonly clock: Clock;
   readonly sourceStates: SourceStates;
   /** Tags of the logs that are for anyone: a token of these alone is bound to nobody. */

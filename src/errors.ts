@@ -65,10 +65,25 @@ export class ConfigError extends SluiceError {
   }
 }
 
-/** Snowflake ids that cannot be issued now, such as after a clock step beyond the tolerance. */
-export class IdGeneratorError extends SluiceError {
-  constructor(message: string) {
-    super('ID_GENERATOR', message);
+/** Snowflake ids that cannot be issued now: there is no generator, or the clock stepped back beyond the tolerance. */
+export class IdsUnavailableError extends SluiceError {
+  /** Unix milliseconds. */
+  readonly retryAtMs: number | undefined;
+
+  constructor(message: string, retryAtMs?: number) {
+    super('IDS_UNAVAILABLE', message);
+    this.retryAtMs = retryAtMs;
+  }
+}
+
+/** This caller has had its share for now. */
+export class RateLimitedError extends SluiceError {
+  /** Unix milliseconds. */
+  readonly retryAtMs: number;
+
+  constructor(message: string, retryAtMs: number) {
+    super('RATE_LIMITED', message);
+    this.retryAtMs = retryAtMs;
   }
 }
 

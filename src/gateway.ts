@@ -4,6 +4,7 @@ import { createCandidates } from './candidates.ts';
 import type { Clock } from './clock.ts';
 import type { Settings } from './config.ts';
 import { createForYou, type ForYou } from './feed/for-you.ts';
+import { createIdService } from './id-service.ts';
 import { createTokens } from './ids/tokens.ts';
 import { createHydrator } from './loaders.ts';
 import { createRecommender } from './recommenders/registry.ts';
@@ -45,11 +46,12 @@ export async function createGateway(deps: {
   const http = createHttpClient({ version, clock });
   const sources = buildSources(settings, { http, clock });
 
+  const holder = randomUUID();
   const pollers = createPollers({
     sources,
     store,
     clock,
-    holder: randomUUID(),
+    holder,
     keep: settings.timeline,
     log,
   });
@@ -69,6 +71,7 @@ export async function createGateway(deps: {
     hasHost: (host) => hosts.has(host),
     log,
   });
+  const ids = settings.ids.enabled ? createIdService({ generators: store.generators, clock, holder, log }) : undefined;
   const tokens = createTokens(await tokenKeys(settings, store));
   const server = createServer({
     settings,
@@ -79,6 +82,7 @@ export async function createGateway(deps: {
     forYou,
     hydrator,
     candidates,
+    ids,
     clock,
     version,
     loopsStarted: () => started,
@@ -88,6 +92,7 @@ export async function createGateway(deps: {
   let started = false;
   const stopped = new AbortController();
   let sweeping: Promise<void> | undefined;
+  let issuing: Promise<void> | undefined;
   return {
     handler: server.handler,
     server,
@@ -97,11 +102,13 @@ export async function createGateway(deps: {
     start() {
       pollers.start();
       started = true;
+      issuing = ids?.run();
       sweeping = sweepNowAndThen(store, clock, stopped.signal, log);
     },
     async stop() {
       stopped.abort();
-      await Promise.all([pollers.stop(), sweeping]);
+      ids?.stop();
+      await Promise.all([pollers.stop(), sweeping, issuing]);
     },
     close: () => http.close(),
   };

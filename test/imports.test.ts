@@ -32,13 +32,14 @@ const FLOORS: readonly { readonly floor: string; readonly files: readonly string
     ],
   },
   { floor: 'settings', files: ['src/config.ts', 'src/config/'] },
-  { floor: 'domain', files: ['src/feed/', 'src/timeline/'] },
+  { floor: 'domain', files: ['src/feed/', 'src/timeline/', 'src/id-service.ts'] },
   { floor: 'adapters', files: ['src/stores/', 'src/upstreams/', 'src/recommenders/'] },
   {
     floor: 'ports',
     files: [
       'src/stores/store.ts',
       'src/stores/feed-store.ts',
+      'src/stores/generator-store.ts',
       'src/stores/post-store.ts',
       'src/stores/timeline-store.ts',
       'src/stores/sweep-state.ts',

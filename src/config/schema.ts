@@ -59,6 +59,10 @@ const tokens = section({
     .describe('The first signs, all verify. Used as the bytes of their UTF-8. None: made once and kept in the store.'),
 });
 
+const ids = section({
+  enabled: z.boolean().default(false).describe('Whether nextIds issues Snowflake ids.'),
+});
+
 const HEADER_RULE = 'required a header value of at most 8192 characters on one line';
 
 const recommender = z.discriminatedUnion('kind', [
@@ -115,6 +119,7 @@ export const configSchema = section({
   forYou: forYou.prefault({}),
   timeline: timeline.prefault({}),
   polling: polling.prefault({}),
+  ids: ids.prefault({}),
 });
 
 function isObject(input: unknown): input is Record<string, unknown> {

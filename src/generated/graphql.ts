@@ -194,8 +194,16 @@ export type Mention = {
 /** What can be changed. */
 export type Mutation = {
   readonly __typename?: 'Mutation';
+  /** Issues Snowflake ids (41 bits of ms since 2021, 8 of generator, 14 of sequence) that no gateway of this deployment issues again, as decimals: ascending, and above all before from the same gateway; over all gateways they are sorted to within seconds. For who is signed in. `snowflake(layout: CECOCHAT)` takes them apart. Errors: IDS_UNAVAILABLE while no generator can be leased, RATE_LIMITED for more than 163,840 ids a second, both with `retryAt`. */
+  readonly nextIds: ReadonlyArray<Scalars['String']['output']>;
   /** Makes a new feed instance the viewer's current one and answers its first page. Calls of one viewer within 5 seconds share one. Cursors of older instances stay valid. Null with an error only. */
   readonly refreshForYou?: Maybe<ForYouPage>;
+};
+
+
+/** What can be changed. */
+export type MutationNextIdsArgs = {
+  count?: Scalars['Int']['input'];
 };
 
 
@@ -843,6 +851,7 @@ export type MentionResolvers<ContextType = GraphQLContext, ParentType extends Re
 };
 
 export type MutationResolvers<ContextType = GraphQLContext, ParentType extends ResolversParentTypes['Mutation'] = ResolversParentTypes['Mutation']> = {
+  nextIds?: Resolver<ReadonlyArray<ResolversTypes['String']>, ParentType, ContextType, RequireFields<MutationNextIdsArgs, 'count'>>;
   refreshForYou?: Resolver<Maybe<ResolversTypes['ForYouPage']>, ParentType, ContextType, RequireFields<MutationRefreshForYouArgs, 'limit'>>;
 };
 

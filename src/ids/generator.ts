@@ -1,9 +1,9 @@
-import { IdGeneratorError } from '../errors.ts';
+import { IdsUnavailableError } from '../errors.ts';
 import { CECOCHAT, lowestId } from './snowflake.ts';
 
 /** Ids of one generator, in CecoChat's layout. */
 export interface IdGenerator {
-  /** The next id, a decimal above all before. @throws IdGeneratorError when the clock does not allow it; nothing is used up then. */
+  /** The next id, a decimal above all before. @throws IdsUnavailableError when the clock does not allow it; nothing is used up then. */
   next(): string;
   /** 2 to 16,384 ids at once, ascending, above all before. All or none: throws as `next` does, RangeError for another count. */
   batch(count: number): readonly string[];
@@ -23,22 +23,27 @@ export function createIdGenerator(options: {
   now: () => number;
   toleranceMs?: number | undefined;
   maxBorrowMs?: number | undefined;
+  /** Ids up to this ms (Unix) may have been issued before, by whoever had the number: the first one lies above. */
+  afterMs?: number | undefined;
+  /** No id lies above this ms, which may grow. */
+  untilMs?: (() => number) | undefined;
 }): IdGenerator {
-  const { generator, now, toleranceMs = 1000, maxBorrowMs = 1000 } = options;
+  const { generator, now, toleranceMs = 1000, maxBorrowMs = 1000, afterMs = 0, untilMs } = options;
   if (!Number.isInteger(generator) || generator < 0 || generator >= GENERATORS) {
     throw new RangeError(`generator must be 0 to ${GENERATORS - 1}, got ${generator}`);
   }
   if (!(toleranceMs >= 0 && maxBorrowMs >= 0)) throw new RangeError('toleranceMs and maxBorrowMs must be at least 0');
 
   let highestClockMs = Number.NEGATIVE_INFINITY;
-  let lastMs = CECOCHAT.epochMs - 1;
-  let used = 0;
+  let lastMs = Math.max(CECOCHAT.epochMs - 1, afterMs);
+  let used = IDS_PER_MS;
 
   const take = (count: number): readonly string[] => {
     const clockMs = Math.floor(now());
-    if (!(clockMs >= CECOCHAT.epochMs)) throw new IdGeneratorError(`the clock must be past 2021-01-01, got ${clockMs}`);
+    if (!(clockMs >= CECOCHAT.epochMs))
+      throw new IdsUnavailableError(`the clock must be past 2021-01-01, got ${clockMs}`);
     if (clockMs < highestClockMs - toleranceMs) {
-      throw new IdGeneratorError(
+      throw new IdsUnavailableError(
         `the clock stepped back ${highestClockMs - clockMs} ms, at most ${toleranceMs} are tolerated`,
       );
     }
@@ -46,9 +51,15 @@ export function createIdGenerator(options: {
     const firstMs = fresh ? clockMs : lastMs;
     const firstSequence = fresh ? 0 : used;
     const endMs = firstMs + Math.floor((firstSequence + count - 1) / IDS_PER_MS);
-    const allowedMs = Math.max(clockMs, highestClockMs) + maxBorrowMs;
+    const allowedMs = Math.min(
+      Math.max(clockMs, highestClockMs) + maxBorrowMs,
+      untilMs?.() ?? Number.POSITIVE_INFINITY,
+    );
     if (endMs > allowedMs)
-      throw new IdGeneratorError(`ids were asked for too fast: ${maxBorrowMs} ms ahead are borrowed already`);
+      throw new IdsUnavailableError(
+        `no ids are left before ${new Date(allowedMs).toISOString()}, ask again later`,
+        endMs,
+      );
     const ids = issue(firstMs, firstSequence, count);
     highestClockMs = Math.max(clockMs, highestClockMs);
     used = firstSequence + count - (endMs - firstMs) * IDS_PER_MS;
@@ -82,6 +93,6 @@ function ownLowest(ms: number, generator: number): bigint {
   try {
     return BigInt(lowestId(CECOCHAT, ms)) + BigInt(generator * IDS_PER_MS);
   } catch {
-    throw new IdGeneratorError(`the clock is beyond the layout's last ms: ${ms}`);
+    throw new IdsUnavailableError(`the clock is beyond the layout's last ms: ${ms}`);
   }
 }

@@ -1,6 +1,7 @@
 import type { Resolvers } from '../generated/graphql.ts';
 import { dateTimeScalar } from './date-time.ts';
 import { FeedInstance, ForYouItem, ForYouPage, forYou, NextPage, refreshForYou } from './for-you.ts';
+import { nextIds } from './next-ids.ts';
 import { Node, node } from './node.ts';
 import { Poll, Post, post, posts } from './post.ts';
 import { Problem } from './problem.ts';
@@ -16,7 +17,7 @@ export const resolvers: Resolvers = {
   ForYouItem,
   ForYouPage,
   Lateness,
-  Mutation: { refreshForYou },
+  Mutation: { nextIds, refreshForYou },
   NextPage,
   Node,
   Poll,

@@ -3,6 +3,8 @@ import { type DocumentNode, GraphQLError, Kind, parse, visit } from 'graphql';
 import type { Clock } from '../clock.ts';
 import {
   BadUserInputError,
+  IdsUnavailableError,
+  RateLimitedError,
   RecommenderUnavailableError,
   SluiceError,
   StoreUnavailableError,
@@ -12,7 +14,10 @@ import { dateTime } from '../resolvers/date-time.ts';
 
 const RETRY_AFTER_MS = 5000;
 
-/** Our codes, which clients may see as they are. All others are masked. */
+/** Those that tell when another try makes sense. */
+const RETRYABLE = [StoreUnavailableError, RecommenderUnavailableError, IdsUnavailableError, RateLimitedError] as const;
+
+/** Our other codes, which clients may see as they are. All others are masked. */
 const PUBLIC_CODES = new Set(['BAD_CURSOR', 'BAD_USER_INPUT', 'UNAUTHENTICATED']);
 
 /**
@@ -41,8 +46,8 @@ function extensionsOf(error: SluiceError, clock: Clock): Record<string, unknown>
   if (error instanceof BadUserInputError) return { code: error.code, argument: error.argument };
   if (PUBLIC_CODES.has(error.code)) return { code: error.code };
   const retryAt = (retryAtMs: number | undefined) => dateTime(retryAtMs ?? clock.now() + RETRY_AFTER_MS);
-  if (error instanceof StoreUnavailableError || error instanceof RecommenderUnavailableError) {
-    return { code: error.code, retryAt: retryAt(error.retryAtMs) };
+  if (RETRYABLE.some((kind) => error instanceof kind)) {
+    return { code: error.code, retryAt: retryAt((error as StoreUnavailableError).retryAtMs) };
   }
   if (error instanceof UpstreamError) {
     const code = error.code === 'RATE_LIMITED' ? error.code : 'UPSTREAM_UNAVAILABLE';

@@ -13,6 +13,8 @@ const COMMON = {
   // What cannot be sent now fails now: nothing runs later that nobody waits for any more.
   enableOfflineQueue: false,
   autoResendUnfulfilledCommands: false,
+  // Without it ioredis never ends what was under way when a connection was lost, and an automatic pipeline waits for it for ever.
+  maxRetriesPerRequest: 0,
   connectTimeout: 3000,
   socketTimeout: 2 * DEADLINE_MS,
   retryStrategy: (times: number) => Math.min(50 * times, 1000),

@@ -39,6 +39,8 @@ export interface RedisKeys {
   /** The lease `poll:<logId>` lies in the slot of its log. */
   lease(name: string): string;
   secret(name: string): string;
+  /** Before the parts of the id service, all in one slot. */
+  readonly generators: string;
 }
 
 /** `prefix` lets several deployments share one Redis; it holds no braces. */
@@ -52,6 +54,7 @@ export function redisKeys(prefix: string): RedisKeys {
       const [work = '', ...of] = name.split(':');
       return `${prefix}{${keyPart(of.join(':'))}}:LEASE:${keyPart(work)}`;
     },
+    generators: `${prefix}{ids}:GENERATORS:`,
     secret: (name) => `${prefix}SECRET:${keyPart(name)}`,
   };
 }

@@ -2,6 +2,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import { connectRedis, DEADLINE_MS, subscribeRedis } from './redis-client.ts';
 import { type RedisConnection, redisConnection } from './redis-connection.ts';
 import { redisFeeds } from './redis-feeds.ts';
+import { redisGenerators } from './redis-generators.ts';
 import { redisKeys } from './redis-keys.ts';
 import { redisLeases, redisSecrets } from './redis-leases.ts';
 import { redisPosts } from './redis-posts.ts';
@@ -38,6 +39,7 @@ export async function openRedisStore(
     posts: redisPosts(main, keys),
     leases: redisLeases(main, keys),
     secrets: redisSecrets(main, keys),
+    generators: redisGenerators(main, keys),
     signals: redisSignals(main, subscriber, channel),
     async ping() {
       await Promise.all([main.call('ping'), instances.call('ping')]);

@@ -114,6 +114,11 @@ const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE sweeps (log INTEGER PRIMARY KEY, body TEXT NOT NULL) STRICT;
   `,
+  `
+  CREATE TABLE generators (
+    number INTEGER PRIMARY KEY, holder TEXT NOT NULL, expires_at INTEGER NOT NULL, mark INTEGER NOT NULL
+  ) STRICT;
+  `,
 ];
 
 /** The version that this release writes. */

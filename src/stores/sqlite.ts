@@ -7,6 +7,7 @@ import { ConfigError } from '../errors.ts';
 import { localSignals } from './local-signals.ts';
 import { sqliteDatabase } from './sqlite-database.ts';
 import { sqliteFeeds, sweepFeeds } from './sqlite-feeds.ts';
+import { sqliteGenerators } from './sqlite-generators.ts';
 import { sqliteLeases, sweepLeases } from './sqlite-leases.ts';
 import { sqlitePosts, sweepPosts } from './sqlite-posts.ts';
 import { migrate } from './sqlite-schema.ts';
@@ -41,6 +42,7 @@ export async function openSqliteStore(options: {
     posts: sqlitePosts(db),
     leases: sqliteLeases(db),
     secrets: sqliteSecrets(db),
+    generators: sqliteGenerators(db),
     signals: localSignals(() => !connection.isOpen),
     ping: async () => {
       db.read((sql) => sql.get('SELECT log FROM logs WHERE log = 0'));

@@ -1,9 +1,10 @@
 import type { FeedStore } from './feed-store.ts';
+import type { GeneratorStore } from './generator-store.ts';
 import type { PostStore } from './post-store.ts';
 import type { TimelineStore } from './timeline-store.ts';
 
 /**
- * What Sluice keeps, in six small ports. Every operation is one atomic step, and every one throws
+ * What Sluice keeps, in seven small ports. Every operation is one atomic step, and every one throws
  * StoreUnavailableError when the store does not answer: an outage is never a miss.
  * All times are handed in (`nowMs`, Unix ms) and tell alone what has expired, which is so from its very end on; a server's own
  * clock may end it, too, and alone ends leases, about which gateways with clocks of their own must agree.
@@ -16,6 +17,7 @@ export interface Store {
   readonly leases: LeaseStore;
   readonly secrets: SecretStore;
   readonly signals: Signals;
+  readonly generators: GeneratorStore;
   /** Resolves when the store answers; for `/ready`. */
   ping(): Promise<void>;
   /** Removes what has expired, a bounded amount a call, and lets others have their turn; true when there was more. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { IdGeneratorError } from '../../src/errors.ts';
+import { IdsUnavailableError } from '../../src/errors.ts';
 import { createIdGenerator } from '../../src/ids/generator.ts';
 import { CECOCHAT, decodeSnowflake } from '../../src/ids/snowflake.ts';
 
@@ -47,7 +47,7 @@ test('ids are strictly increasing and of this generator, whatever the clock does
           assert.equal(by, generator);
           assert.ok(timeMs >= clock.ms && timeMs <= highestClock + 3);
         } catch (error) {
-          if (!(error instanceof IdGeneratorError)) throw error;
+          if (!(error instanceof IdsUnavailableError)) throw error;
         }
       }
     }),
@@ -80,9 +80,9 @@ test('borrowing is bounded, refuses without using ids up, and goes on with the c
   const { clock, ids } = clocked({ maxBorrowMs: 1 });
   ids.batch(PER_MS);
   ids.batch(PER_MS - 1);
-  assert.throws(() => ids.batch(2), IdGeneratorError);
+  assert.throws(() => ids.batch(2), IdsUnavailableError);
   assert.deepEqual(parts(ids.next()), { timeMs: START + 1, generator: 7, sequence: PER_MS - 1 });
-  assert.throws(() => ids.next(), IdGeneratorError);
+  assert.throws(() => ids.next(), IdsUnavailableError);
   clock.ms += 1;
   assert.deepEqual(parts(ids.next()), { timeMs: START + 2, generator: 7, sequence: 0 });
 });
@@ -98,8 +98,8 @@ test('a clock that steps back beyond the tolerance is refused until it is back',
   const { clock, ids } = clocked({ toleranceMs: 100 });
   ids.next();
   clock.ms -= 101;
-  assert.throws(() => ids.next(), IdGeneratorError);
-  assert.throws(() => ids.batch(2), IdGeneratorError);
+  assert.throws(() => ids.next(), IdsUnavailableError);
+  assert.throws(() => ids.batch(2), IdsUnavailableError);
   clock.ms += 1;
   assert.deepEqual(parts(ids.next()), { timeMs: START, generator: 7, sequence: 1 });
 });
@@ -110,14 +110,14 @@ test('small steps back do not add up beyond the tolerance', () => {
   clock.ms -= 60;
   ids.next();
   clock.ms -= 60;
-  assert.throws(() => ids.next(), IdGeneratorError);
+  assert.throws(() => ids.next(), IdsUnavailableError);
 });
 
 test('a clock outside the layout is refused, and changes nothing', () => {
   const { clock, ids } = clocked();
   for (const bad of [CECOCHAT.epochMs - 1, CECOCHAT.epochMs + 2 ** 41, Number.NaN, Number.POSITIVE_INFINITY]) {
     clock.ms = bad;
-    assert.throws(() => ids.next(), IdGeneratorError, String(bad));
+    assert.throws(() => ids.next(), IdsUnavailableError, String(bad));
   }
   clock.ms = START;
   assert.deepEqual(parts(ids.next()), { timeMs: START, generator: 7, sequence: 0 });

@@ -125,6 +125,8 @@ function calls(store: Store): (() => Promise<unknown>)[] {
     () => leases.release('l', 'a'),
     () => secrets.getOrCreate('s', Buffer.from('x')),
     () => store.signals.send('s'),
+    () => store.generators.lease({ holder: 'a', ttlMs: 1, markMs: NOW, pauseMs: 1, nowMs: NOW }),
+    () => store.generators.release('a', 0),
     () => store.ping(),
     () => store.sweep(NOW),
   ];

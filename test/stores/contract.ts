@@ -2,6 +2,7 @@ import { describe, type TestContext } from 'node:test';
 import type { Store } from '../../src/stores/store.ts';
 import { describeCommits } from './contract-commit.ts';
 import { describeFeeds } from './contract-feeds.ts';
+import { describeGenerators } from './contract-generators.ts';
 import { describeLeases } from './contract-leases.ts';
 import { describeModel } from './contract-model.ts';
 import { describePositions } from './contract-positions.ts';
@@ -43,6 +44,7 @@ export function describeStoreContract(name: string, open: () => Promise<Store>, 
     describeFeeds(use);
     describePublishing(use);
     describeLeases(use, options.passTime);
+    describeGenerators(use, options.passTime);
     if (options.expiresBySweep ?? true) describeSweep(use);
     if (options.spec) describeSharing(use, options.spec, options.callsOthers ?? false);
   });

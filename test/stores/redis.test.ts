@@ -17,7 +17,7 @@ describeStoreContract('the store on Redis', open, {
   callsOthers: true,
   // Leases end by the server's clock, which cannot be set.
   async passTime(ms) {
-    for (const key of await redis.client.keys('*:LEASE:*')) {
+    for (const key of await redis.client.keys('*LEASE:*')) {
       await redis.client.pexpire(key, Math.max(0, (await redis.client.pttl(key)) - ms));
     }
   },
