@@ -37,6 +37,8 @@ export interface Settings {
     readonly recommender: RecommenderSettings;
   };
   readonly timeline: { readonly keepHours: number; readonly keepEntries: number };
+  /** Without a token there are no endpoints for operators. */
+  readonly operator: { readonly token?: string | undefined };
   /** Whether `nextIds` issues Snowflake ids. */
   readonly ids: { readonly enabled: boolean };
   readonly polling: {
@@ -100,7 +102,7 @@ export function checkSettings(raw: unknown, environment: Environment): Settings 
   const parsed = configSchema.safeParse(value, { error: ruleOf });
   if (!parsed.success) throw new ConfigError(firstProblem(parsed.error, value, origins));
 
-  const { sources, store, server, auth, tokens, forYou, timeline, polling, ids } = parsed.data;
+  const { sources, store, server, auth, tokens, forYou, timeline, polling, ids, operator } = parsed.data;
   return {
     sources: Object.entries(sources).map(([key, source]) => checkedSource(key, source, polling)),
     store,
@@ -115,6 +117,7 @@ export function checkSettings(raw: unknown, environment: Environment): Settings 
     timeline,
     polling,
     ids,
+    operator,
   };
 }
 

@@ -4,6 +4,7 @@ import { createCandidates } from './candidates.ts';
 import type { Clock } from './clock.ts';
 import type { Settings } from './config.ts';
 import { createForYou, type ForYou } from './feed/for-you.ts';
+import { createFeedWatch } from './feed/watch.ts';
 import { createIdService } from './id-service.ts';
 import { createTokens } from './ids/tokens.ts';
 import { createHydrator } from './loaders.ts';
@@ -61,7 +62,9 @@ export async function createGateway(deps: {
   const { mayFetchById, fetchedById } = pollers;
   const hydrator = createHydrator({ posts: store.posts, sources, mayFetchById, fetchedById, clock });
   const hosts = new Set(sources.map(({ host }) => host));
+  const watch = createFeedWatch(log);
   const forYou = createForYou({
+    watch,
     feeds: store.feeds,
     recommender: createRecommender(settings.forYou.recommender),
     local: createRecommender({ kind: 'local' }),
@@ -82,6 +85,7 @@ export async function createGateway(deps: {
     forYou,
     hydrator,
     candidates,
+    watch,
     ids,
     clock,
     version,

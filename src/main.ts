@@ -16,6 +16,7 @@ const commands: Readonly<Record<CommandName, () => Promise<(args: CommandArgs) =
   check: async () => (await import('./commands/check.ts')).check,
   record: async () => (await import('./commands/record.ts')).record,
   experiment: async () => (await import('./commands/experiment.ts')).experiment,
+  purge: async () => (await import('./commands/purge.ts')).purge,
   decode: async () => (await import('./commands/decode.ts')).decode,
 };
 

@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { createSchema, createYoga } from 'graphql-yoga';
 import { type ContextDeps, createContext, type GraphQLContext } from './context.ts';
 import { UnauthenticatedError } from './errors.ts';
+import type { FeedWatch } from './feed/watch.ts';
 import { logTag } from './ids/tokens.ts';
 import { createBoundedCache } from './loaders/bounded-cache.ts';
 import { resolvers } from './resolvers/resolvers.ts';
@@ -15,6 +16,7 @@ import { createErrorMask } from './server/graphql-errors.ts';
 import { useDocumentLimits } from './server/graphql-limits.ts';
 import { useStrictUrl } from './server/graphql-params.ts';
 import { isLoopbackHost, refuseForeignHost } from './server/loopback.ts';
+import { createOperator } from './server/operator.ts';
 import { type Refusal, refuse } from './server/refusal.ts';
 import { readBody } from './server/request-body.ts';
 import { type AuthSetting, createViewerReader } from './server/viewer.ts';
@@ -27,7 +29,9 @@ export interface ServerDeps extends Omit<ContextDeps, 'openLogTags' | 'sourceSta
   readonly settings: {
     readonly server: { readonly host: string; readonly cors: CorsSetting; readonly graphiql: boolean };
     readonly auth: AuthSetting;
+    readonly operator?: { readonly token?: string | undefined } | undefined;
   };
+  readonly watch: FeedWatch;
   readonly store: Pick<Store, 'feeds' | 'ping' | 'posts' | 'timelines'>;
   /** True once the sources' loops run, for `/ready`. Left out: they always do. */
   readonly loopsStarted?: () => boolean;
@@ -76,6 +80,12 @@ export function createServer(deps: ServerDeps): GraphqlServer {
   const answerCors = createCors(server.cors, auth.kind === 'header' ? auth.name : undefined);
   const answerGraphiql = server.graphiql ? createGraphiql() : undefined;
   const loopbackOnly = auth.kind === 'none' && isLoopbackHost(server.host);
+  const answerOperator = createOperator({
+    token: settings.operator?.token,
+    feeds: store.feeds,
+    watch: deps.watch,
+    log,
+  });
   const underWay = new Set<Promise<void>>();
   const reading = new Map<IncomingMessage, ServerResponse>();
   let disposed = false;
@@ -85,6 +95,7 @@ export function createServer(deps: ServerDeps): GraphqlServer {
     const path = url.split('?', 1)[0];
     if (path === '/health') return sendJson(response, 200, { status: 'ok' });
     if (path === '/ready') return sendReadiness(response);
+    if (await answerOperator(path ?? '/', request, response)) return;
     const foreign = loopbackOnly ? refuseForeignHost(request.headers.host) : undefined;
     if (foreign) return refuse(request, response, foreign);
     if (path === '/') return void response.writeHead(302, { location: '/graphql' }).end();

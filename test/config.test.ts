@@ -58,6 +58,7 @@ describe('the settings', () => {
       timeline: { keepHours: 168, keepEntries: 100_000 },
       polling: { minIntervalMs: 5000, idleIntervalMs: 60_000, sweepIntervalMs: 300_000, maxWaitMs: 1500 },
       ids: { enabled: false },
+      operator: {},
     });
   });
 

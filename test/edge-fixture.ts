@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { createCandidates } from '../src/candidates.ts';
 import { type Clock, systemClock } from '../src/clock.ts';
 import { createForYou, type ForYou } from '../src/feed/for-you.ts';
+import { createFeedWatch } from '../src/feed/watch.ts';
 import { idScheme } from '../src/ids/id-scheme.ts';
 import { formatPostId } from '../src/ids/post-id.ts';
 import { encodeSnowflake, MASTODON } from '../src/ids/snowflake.ts';
@@ -71,7 +72,9 @@ export async function openEdge(options: EdgeOptions = {}): Promise<Edge> {
   };
   const logged: string[] = [];
   const log = (line: string) => void logged.push(line);
+  const watch = createFeedWatch(log);
   const forYou = createForYou({
+    watch,
     feeds: store.feeds,
     recommender: options.recommender ?? newestFirst,
     local: newestFirst,
@@ -91,6 +94,7 @@ export async function openEdge(options: EdgeOptions = {}): Promise<Edge> {
     tokens,
     timeline: createTimelineReader({ store, refresh, clock, maxWaitMs: 0 }),
     forYou,
+    watch,
     candidates: createCandidates({ store, sources, refresh, clock, maxWaitMs: 0 }),
     hydrator: createHydrator({ posts: store.posts, sources, mayFetchById: () => true, clock }),
     clock,
@@ -127,6 +131,7 @@ export async function openEdge(options: EdgeOptions = {}): Promise<Edge> {
       httpServer.closeAllConnections();
       await new Promise((resolve) => httpServer.close(resolve));
       await forYou.drain();
+      assert.deepEqual([watch.repeats, watch.deadEnds], [0, 0]);
       await store.close();
     },
   };

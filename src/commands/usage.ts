@@ -8,6 +8,7 @@ export const USAGE = `Usage: sluice [serve]                               run th
        sluice record --source ID --out DIR [--pages N]
                                                     save a source's real replies, without tokens and cookies
        sluice experiment --source ID [--minutes N]  run the usual pollers beside Sluice's, and report every leak
+       sluice purge --viewer ID                     remove a viewer's feeds from the store; old cursors behave as gone
        sluice decode ID|TOKEN [--viewer USER]       explain an id in every layout, or a token
        sluice --help | --version
 
@@ -19,10 +20,10 @@ export const USAGE = `Usage: sluice [serve]                               run th
   --allow-insecure  http: to another machine
   --pages N       how many pages of the timeline to save: 1 to 1000, 1 when left out
   --minutes N     how long to watch the source: 1 to 1440, 10 when left out; Ctrl-C ends it with the summary
-  --viewer USER   whose token it is: For You cursors are bound to a viewer. Verifying takes tokens.keys in the settings.
+  --viewer USER   of purge: whose feeds. Of decode: whose token it is: For You cursors are bound to a viewer. Verifying takes tokens.keys in the settings.
   PORT, HOST      override server.port and server.host`;
 
-export type CommandName = 'serve' | 'init' | 'check' | 'record' | 'experiment' | 'decode';
+export type CommandName = 'serve' | 'init' | 'check' | 'record' | 'experiment' | 'purge' | 'decode';
 
 /** What the command line asks for; `mistake` says why it cannot be done. */
 export type Invocation =
@@ -52,6 +53,7 @@ const COMMANDS: Readonly<Record<CommandName, { readonly flags: readonly string[]
   check: { flags: ['config', 'live'], operands: 0 },
   record: { flags: ['config', 'source', 'out', 'pages'], operands: 0 },
   experiment: { flags: ['config', 'source', 'minutes'], operands: 0 },
+  purge: { flags: ['config', 'viewer'], operands: 0 },
   decode: { flags: ['config', 'viewer'], operands: 1 },
 };
 
@@ -83,6 +85,7 @@ export function parseInvocation(args: readonly string[]): Invocation {
   if (command === 'record' && (flags.source === undefined || flags.out === undefined)) {
     return { mistake: 'record needs --source ID and --out DIR' };
   }
+  if (command === 'purge' && !flags.viewer) return { mistake: 'purge needs --viewer ID' };
   if (command === 'experiment' && flags.source === undefined) return { mistake: 'experiment needs --source ID' };
   if (minutes !== undefined && !/^([1-9]\d{0,2}|1[0-3]\d\d|14[0-3]\d|1440)$/.test(minutes)) {
     return { mistake: `--minutes must be a whole number 1 to 1440, got ${JSON.stringify(minutes)}` };

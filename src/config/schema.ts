@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { baseUrl, listenHost, origin, peer, section, userId, whole } from './rules.ts';
+import { baseUrl, listenHost, origin, peer, section, text, userId, whole } from './rules.ts';
 import { sourceSchema } from './source-schema.ts';
 import { storeSchema } from './store-schema.ts';
 
@@ -63,6 +63,14 @@ const ids = section({
   enabled: z.boolean().default(false).describe('Whether nextIds issues Snowflake ids.'),
 });
 
+const OPERATOR_RULE = 'required a token of 16 to 1024 visible ASCII characters';
+
+const operator = section({
+  token: text(OPERATOR_RULE, (value) => /^[\x21-\x7e]{16,1024}$/.test(value))
+    .optional()
+    .describe('Opens GET /metrics and POST /purge to whoever sends it as a bearer token. None: they are not there.'),
+});
+
 const HEADER_RULE = 'required a header value of at most 8192 characters on one line';
 
 const recommender = z.discriminatedUnion('kind', [
@@ -120,6 +128,7 @@ export const configSchema = section({
   timeline: timeline.prefault({}),
   polling: polling.prefault({}),
   ids: ids.prefault({}),
+  operator: operator.prefault({}),
 });
 
 function isObject(input: unknown): input is Record<string, unknown> {

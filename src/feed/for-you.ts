@@ -6,6 +6,7 @@ import { createFlights } from './flights.ts';
 import type { ReadableInstance } from './instance.ts';
 import { createOpener, type OpenDeps, type Opened, type OpenRequest } from './open.ts';
 import { type CutPage, cutPage, type Hydrate, type PageItem } from './page.ts';
+import { createFeedWatch, type FeedWatch } from './watch.ts';
 
 export type { Hydrate } from './page.ts';
 
@@ -41,7 +42,10 @@ export interface ForYou {
   drain(): Promise<void>;
 }
 
-export type ForYouDeps = OpenDeps;
+export interface ForYouDeps extends OpenDeps {
+  /** Looks at every page that is served; absent: findings are logged alone. */
+  readonly watch?: FeedWatch | undefined;
+}
 
 const REFRESH_SHARED_MS = 5_000;
 /** An instance may be evicted between finding and reading it. */
@@ -49,14 +53,14 @@ const TRIES = 3;
 
 /** The For You feed over a store and a recommender. @see design.md, section 5 */
 export function createForYou(deps: ForYouDeps): ForYou {
-  const { hashKey, clock, settings } = deps;
+  const { hashKey, clock, settings, log = () => {}, watch = createFeedWatch(log) } = deps;
   const opener = createOpener(deps);
   const firsts = createFlights<Opened>();
   const successors = createFlights<ReadableInstance | undefined>();
   const refreshed = new Map<string, { feedId: string; atMs: number }>();
 
   const cut = (request: ForYouRequest, instance: ReadableInstance, start: FeedCursor) =>
-    cutPage({ instance, start, limit: request.limit, hydrate: request.hydrate, hashKey });
+    cutPage({ instance, start, limit: request.limit, hydrate: request.hydrate, hashKey, watch });
 
   async function firstPage(request: ForYouRequest, open: () => Promise<Opened>): Promise<ForYouView> {
     for (let tries = 0; tries < TRIES; tries++) {

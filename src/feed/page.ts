@@ -8,6 +8,7 @@ import { canGoOn, cursorAfter } from './cursor.ts';
 import type { ReadableInstance } from './instance.ts';
 import { isOutage, type Outage, problemOf } from './outage.ts';
 import { nameHash, namesOf, servedHashes } from './story.ts';
+import type { FeedWatch } from './watch.ts';
 
 /**
  * Ids into posts, in one batch. `posts` holds what the viewer may see; what is missing is gone or hidden.
@@ -42,6 +43,7 @@ interface PageRequest {
   readonly limit: number;
   readonly hydrate: Hydrate;
   readonly hashKey: Buffer;
+  readonly watch: FeedWatch;
 }
 
 interface Found {
@@ -75,6 +77,13 @@ export async function cutPage(request: PageRequest): Promise<CutPage | undefined
   const last = shown.at(-1);
   const more = visible[shown.length]?.place ?? (cutShort ? last?.place : undefined);
   const next = last !== undefined && more !== undefined && canGoOn(after(more)) ? after(last.place) : undefined;
+  request.watch.check({
+    feed,
+    offset: start.offset,
+    shown: shown.map(({ place }) => ({ place, wasServed: wasShown(start, hashes, place) })),
+    isEndTold:
+      next !== undefined || !canGoOn(after(last?.place ?? firstPlace(start) - 1)) || isReadToItsEnd(found, start),
+  });
   const items = shown.map(({ place, post, reason }) => ({
     post,
     reason,
@@ -129,6 +138,18 @@ async function findVisible(request: PageRequest): Promise<Found | undefined> {
   }
   if (outage && visible.length === 0) throw outage;
   return feed && { feed, hashes, visible, cutShort, problems };
+}
+
+/** True when the scroll has shown this place's item before: its successors by the cursor's set, the first by the item itself. */
+function wasShown(start: FeedCursor, hashes: readonly string[], place: number): boolean {
+  const at = place - firstPlace(start);
+  const hash = hashes[at] ?? '';
+  if (hashes.indexOf(hash) < at) return true;
+  return start.successor ? servedHashes(hash).some((name) => hasServed(start.served, name)) : place < start.offset;
+}
+
+function isReadToItsEnd({ feed, hashes, cutShort }: Found, start: FeedCursor): boolean {
+  return !cutShort && firstPlace(start) + hashes.length >= feed.size;
 }
 
 /** The first raw place to read: a lineage's first instance is read from its beginning, for its exact hashes. */

@@ -28,6 +28,8 @@ export interface FeedStore {
   /** Makes the instance the one successor of (feedId, offset), unless a live one is there: gives the winner. Never the current one. */
   publishSuccessor(publication: Publication & { of: SuccessorKey }): Promise<InstanceHeader>;
   successor(viewerId: string, of: SuccessorKey, nowMs: number): Promise<InstanceHeader | undefined>;
+  /** Removes all instances of the viewer, the alias and the successors; gives how many instances there were. */
+  purge(viewerId: string): Promise<number>;
   /**
    * Remembers what each hash names, until then and for as long as any live instance may name it.
    * Gives the hashes that stand for another key already: the caller salts those and tries again.

@@ -1,4 +1,4 @@
-import type { Cluster, Redis } from 'ioredis';
+import { Cluster, type Redis } from 'ioredis';
 import { StoreUnavailableError } from '../errors.ts';
 import type { RedisScript } from './redis-script.ts';
 
@@ -28,6 +28,8 @@ export interface RedisConnection {
   /** Replies hold Buffers. */
   call(command: RedisCommand, ...values: readonly RedisValue[]): Promise<unknown>;
   run(script: RedisScript, keys: readonly string[], values: readonly RedisValue[]): Promise<unknown>;
+  /** Removes all keys that begin so; walks all keys there are, for an operator's call. Gives how many there were. */
+  deleteAll(prefix: string): Promise<number>;
   /** Waits for what is under way. */
   close(): Promise<void>;
 }
@@ -41,7 +43,7 @@ const REFUSED = 'SLUICE ';
 export function redisConnection(client: Redis | Cluster, options: { deadlineMs: number }): RedisConnection {
   const { deadlineMs } = options;
   // Not `callBuffer`, which automatic pipelines send without its name.
-  const commands = client as unknown as Record<`${RedisCommand | 'eval' | 'evalsha'}Buffer`, Command>;
+  const commands = client as unknown as Record<`${RedisCommand | 'del' | 'eval' | 'evalsha'}Buffer`, Command>;
   let isClosed = false;
   const underWay = new Set<Promise<unknown>>();
 
@@ -74,6 +76,22 @@ export function redisConnection(client: Redis | Cluster, options: { deadlineMs: 
           return commands.evalBuffer(source, keys.length, ...keys, ...values);
         }
       }),
+    async deleteAll(prefix) {
+      let deleted = 0;
+      const nodes = client instanceof Cluster ? client.nodes('master') : [client];
+      for (const node of nodes) {
+        for (let cursor = '0'; ; ) {
+          const [next, found] = (await send(() => node.scan(cursor, 'MATCH', `${prefix}*`, 'COUNT', 1000))) as [
+            string,
+            string[],
+          ];
+          for (const key of found) deleted += Number(await send(() => commands.delBuffer(key)));
+          cursor = next;
+          if (cursor === '0') break;
+        }
+      }
+      return deleted;
+    },
     async close() {
       if (isClosed) return;
       isClosed = true;

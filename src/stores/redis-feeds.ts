@@ -10,6 +10,7 @@ const NEWEST = redisScript('newest', 'instance');
 const SUCCESSOR = redisScript('successor', 'instance');
 const CUT = redisScript('cut', 'instance');
 const PUBLISH = redisScript('publish', 'instance');
+const PURGE = redisScript('purge', 'instance');
 const PUT_REFERENCE = redisScript('put-reference');
 
 /** Not all at once, so that others have their turn. */
@@ -95,6 +96,12 @@ export function redisFeeds(deps: {
     async successor(viewerId, of, nowMs) {
       const prefix = keys.feeds(viewerId);
       return foundHeader(await instances.run(SUCCESSOR, [`${prefix}live`], [prefix, nowMs, successorMark(of)]));
+    },
+    async purge(viewerId) {
+      const prefix = keys.feeds(viewerId);
+      const removed = Number(await instances.run(PURGE, [`${prefix}live`, `${prefix}current`], [prefix]));
+      // Where `live` was evicted, instances may be left that it does not name.
+      return removed + (await instances.deleteAll(prefix));
     },
     async putReferences(all, expiresAtMs) {
       const collided = new Set<string>();

@@ -32,6 +32,11 @@ export function sqliteFeeds(db: SqliteDatabase): FeedStore {
     publish: async (publication) => db.write((sql) => publishCurrent(sql, publication)),
     publishSuccessor: async (publication) => db.write((sql) => publishSuccessor(sql, publication)),
     successor: async (viewerId, of, nowMs) => db.read((sql) => findSuccessor(sql, viewerKey(viewerId), of, nowMs)),
+    purge: async (viewerId) =>
+      db.writeDurably((sql) => {
+        sql.run('DELETE FROM aliases WHERE viewer = ?', viewerKey(viewerId));
+        return sql.run('DELETE FROM instances WHERE viewer = ?', viewerKey(viewerId));
+      }),
     putReferences: async (references, expiresAtMs) => db.write((sql) => writeReferences(sql, references, expiresAtMs)),
   };
 }

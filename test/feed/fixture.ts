@@ -6,6 +6,7 @@ import {
   type ForYouRequest,
   type Hydrate,
 } from '../../src/feed/for-you.ts';
+import { createFeedWatch, type FeedWatch } from '../../src/feed/watch.ts';
 import type { Post, PostId } from '../../src/post.ts';
 import type { Candidate, RecommendedItem, Recommender, RecommendRequest } from '../../src/recommenders/recommender.ts';
 import type { FeedStore } from '../../src/stores/feed-store.ts';
@@ -93,6 +94,13 @@ export function inOrder(): ReturnType<typeof scriptedRecommender> {
   );
 }
 
+/** What it finds fails the page, and so the test. */
+export function watchStrictly(): FeedWatch {
+  return createFeedWatch((line) => {
+    throw new Error(line);
+  });
+}
+
 /** Everything a scroll needs, over a store that is handed in. */
 export function world(options: {
   feeds: FeedStore;
@@ -121,6 +129,7 @@ export function world(options: {
     hashKey: HASH_KEY,
     clock,
     hasHost: options.hasHost,
+    watch: watchStrictly(),
     log: options.log,
     settings: {
       size: 500,

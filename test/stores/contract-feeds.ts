@@ -111,6 +111,24 @@ export function describeFeeds(use: Use): void {
       }
     });
 
+    it('are all removed by a purge, with alias and successors, and no other viewer’s', async (t) => {
+      const { feeds } = await use(t);
+      for (const viewerId of ['ann', 'ann:current', '{ann}', '*', '']) {
+        await feeds.publish({ ...publication(viewerId, 'f1'), aliasTtlMs: HOUR });
+        await feeds.publishSuccessor({ ...publication(viewerId, 's1'), of: { feedId: 'f0', offset: 3 } });
+      }
+      assert.equal(await feeds.purge('ann'), 2);
+      assert.equal(await feeds.purge('ann'), 0);
+      assert.deepEqual(await feeds.current('ann', NOW), {});
+      assert.equal(await feeds.newest('ann', NOW), undefined);
+      assert.equal(await feeds.successor('ann', { feedId: 'f0', offset: 3 }, NOW), undefined);
+      for (const feedId of ['f1', 's1']) assert.equal(await feeds.cut(cutOf('ann', feedId)), undefined);
+      for (const viewerId of ['ann:current', '{ann}', '*', '']) {
+        assert.ok(await feeds.cut(cutOf(viewerId, 's1')));
+        assert.equal(await feeds.purge(viewerId), 2);
+      }
+    });
+
     it('newest is the one generated last, whatever the alias names', async (t) => {
       const { feeds } = await use(t);
       const at = (feedId: string, generatedAtMs: number) => publication('ann', feedId, { generatedAtMs });

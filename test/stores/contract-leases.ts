@@ -121,6 +121,7 @@ function calls(store: Store): (() => Promise<unknown>)[] {
     () => feeds.publishSuccessor({ ...publication, of }),
     () => feeds.successor('ann', of, NOW),
     () => feeds.putReferences([], NOW),
+    () => feeds.purge('ann'),
     () => leases.acquire({ name: 'l', holder: 'a', ttlMs: 1, nowMs: NOW }),
     () => leases.release('l', 'a'),
     () => secrets.getOrCreate('s', Buffer.from('x')),

@@ -29,8 +29,13 @@ local function keyPart(text)
   return (text:gsub('[^%w_.-]', function(byte) return string.format('%%%02X', byte:byte()) end))
 end
 
+-- At least the time in ms: where a failover lost this log's newest writes, posts in other slots may know their numbers still.
 local function nextNumber(base)
-  return redis.call('HINCRBY', base .. 'state', 'changes', 1)
+  local last = tonumber(redis.call('HGET', base .. 'state', 'changes') or 0)
+  local seconds, micros = unpack(redis.call('TIME'))
+  local number = string.format('%.0f', math.max(last + 1, seconds * 1000 + math.floor(micros / 1000)))
+  redis.call('HSET', base .. 'state', 'changes', number)
+  return number
 end
 
 -- This log does not show what it showed through the post `via` any more; `isRemoved`: nor does anybody keep it.
