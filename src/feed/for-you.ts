@@ -12,8 +12,6 @@ export type { Hydrate } from './page.ts';
 
 /** One page asked for by one viewer. */
 export interface ForYouRequest extends OpenRequest {
-  /** At least 1. */
-  readonly limit: number;
   /** Absent: the first page. */
   readonly cursor?: FeedCursor | undefined;
   readonly hydrate: Hydrate;

@@ -24,6 +24,17 @@ export function storedInstance(
   };
 }
 
+/** One of which the first items were read when it was found: a cut that begins there and asks for no more need not be read again. */
+export function alreadyCut(instance: ReadableInstance, first: InstanceCut): ReadableInstance {
+  return {
+    feedId: instance.feedId,
+    cut: async (offset, count) => {
+      const isHeld = offset === 0 && (count <= first.items.length || first.items.length === first.size);
+      return isHeld ? { ...first, items: first.items.slice(0, count) } : instance.cut(offset, count);
+    },
+  };
+}
+
 /** One that this process has just made: it need not be read back, and while the store is out it cannot be. */
 export function madeInstance(made: MadeInstance): ReadableInstance {
   const header: InstanceHeader = {

@@ -5,8 +5,9 @@ import type { FeedCursor } from '../ids/tokens.ts';
 import type { Candidate, Recommender } from '../recommenders/recommender.ts';
 import type { FeedStore } from '../stores/feed-store.ts';
 import { type Draft, generate, hashed, referenced } from './generate.ts';
-import { type MadeInstance, madeInstance, type ReadableInstance, storedInstance } from './instance.ts';
+import { alreadyCut, type MadeInstance, madeInstance, type ReadableInstance, storedInstance } from './instance.ts';
 import { type Outage, problemOf } from './outage.ts';
+import { firstCount } from './page.ts';
 
 /** What generating and publishing need. */
 export interface OpenDeps {
@@ -35,6 +36,8 @@ export interface OpenDeps {
 /** Whose feed, and what it may be made of. */
 export interface OpenRequest {
   readonly userId: string;
+  /** How many items the page that follows shows at most: at least 1. */
+  readonly limit: number;
   /** Newest first, at most 48 h old; waits for an empty log. */
   readonly candidates: () => Promise<{ candidates: readonly Candidate[]; problems: readonly Problem[] }>;
 }
@@ -173,8 +176,8 @@ export function createOpener(deps: OpenDeps): Opener {
     return { ...opened, problems: [problemOf(outage), ...opened.problems] };
   }
 
-  async function current(request: OpenRequest) {
-    return feeds.current(request.userId, clock.now()).catch((error: unknown) => {
+  async function current({ userId, limit }: OpenRequest) {
+    return feeds.current(userId, clock.now(), { count: firstCount(limit), ttlMs }).catch((error: unknown) => {
       if (error instanceof StoreUnavailableError) return error;
       throw error;
     });
@@ -187,7 +190,8 @@ export function createOpener(deps: OpenDeps): Opener {
       const found = await current(request);
       if (found instanceof StoreUnavailableError) return unpublished(request, found);
       if (found.instance) {
-        return { instance: stored(request.userId, found.instance.feedId), state: 'CACHED', problems: [] };
+        const instance = stored(request.userId, found.instance.feedId);
+        return { instance: found.cut ? alreadyCut(instance, found.cut) : instance, state: 'CACHED', problems: [] };
       }
       return make(request, { alias: found.alias, renew: false });
     },

@@ -57,6 +57,11 @@ interface Found {
   readonly problems: readonly Problem[];
 }
 
+/** How many raw items the first read of a page takes: one more than it shows. */
+export function firstCount(limit: number): number {
+  return limit + 1;
+}
+
 /** The last refill takes all that is left, so that a page without items is always the end. */
 const MAX_REFILLS = 3;
 
@@ -109,7 +114,7 @@ async function findVisible(request: PageRequest): Promise<Found | undefined> {
 
   for (let round = 0; round <= MAX_REFILLS && visible.length <= limit && (!feed || end < feed.size); round++) {
     const first = feed ? end : firstPlace(start);
-    const count = feed && round === MAX_REFILLS ? feed.size - end : (limit + 1 - visible.length) * 2 ** round;
+    const count = feed && round === MAX_REFILLS ? feed.size - end : (firstCount(limit) - visible.length) * 2 ** round;
     const cut = await instance.cut(first, end + count - first);
     if (!cut) return feed && visible.length > 0 ? { feed, hashes, visible, cutShort: true, problems } : undefined;
     feed = headerOf(cut);

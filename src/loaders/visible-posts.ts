@@ -2,7 +2,7 @@ import { parsePostId } from '../ids/post-id.ts';
 import type { Post, PostId } from '../post.ts';
 import type { Source } from '../source.ts';
 import type { PostStore, StoredPost } from '../stores/post-store.ts';
-import { nestedPosts, presented, shownThrough } from './access.ts';
+import { presented, shownThrough } from './access.ts';
 
 /** What the record holds of some posts, for one who may read some sources. */
 export interface VisiblePosts {
@@ -14,15 +14,15 @@ export interface VisiblePosts {
   present(body: Post): Post | undefined;
 }
 
-/** Two reads at most: the posts, then those inside them. Ids that do not parse are unknown. */
+/** One read. Ids that do not parse are unknown. */
 export async function readVisible(
   posts: Pick<PostStore, 'getPosts'>,
   ids: readonly PostId[],
   readable: readonly Source[],
 ): Promise<VisiblePosts> {
-  const records = await posts.getPosts(ids.filter((id) => parsePostId(id) !== undefined));
-  const inside = [...new Set([...records.values()].flatMap(({ post }) => nestedPosts(post).map(({ id }) => id)))];
-  const nested = inside.length > 0 ? await posts.getPosts(inside) : new Map<PostId, StoredPost>();
+  const asked = new Set(ids.filter((id) => parsePostId(id) !== undefined));
+  const all = await posts.getPosts([...asked], { withInside: true });
+  const records = new Map([...all].filter(([id]) => asked.has(id)));
   const through = new Map(
     [...records].flatMap(([id, stored]) => {
       const sources = shownThrough(stored, readable);
@@ -30,7 +30,7 @@ export async function readVisible(
     }),
   );
   const mayShow = (id: PostId) => {
-    const stored = nested.get(id);
+    const stored = all.get(id);
     return stored !== undefined && shownThrough(stored, readable).length > 0;
   };
   return { records, through, present: (body) => presented(body, mayShow) };

@@ -3,8 +3,15 @@ import type { Reason } from '../recommenders/recommender.ts';
 
 /** Feed instances of viewers. Everything here has a TTL, and may be evicted at any moment. */
 export interface FeedStore {
-  /** The instance that the alias names, and the alias's own value: it may dangle. */
-  current(viewerId: string, nowMs: number): Promise<{ alias?: string; instance?: InstanceHeader }>;
+  /**
+   * The instance that the alias names, and the alias's own value: it may dangle. With `first`, also the instance's first `count`
+   * items, as `cut` gives them.
+   */
+  current(
+    viewerId: string,
+    nowMs: number,
+    first?: { readonly count: number; readonly ttlMs: number },
+  ): Promise<{ alias?: string; instance?: InstanceHeader; cut?: InstanceCut }>;
   /** The viewer's newest live instance, whether or not the alias names it. */
   newest(viewerId: string, nowMs: number): Promise<InstanceHeader | undefined>;
   /**

@@ -36,6 +36,12 @@ export function join(flat: FlatPost, find: (id: PostId) => FlatPost | undefined,
   return { ...own, ...(reposted && { repostOf: reposted }), ...(quotedPost && { quoted: quotedPost }) };
 }
 
+/** The ids of all posts inside, at any depth. */
+export function insideIds(post: Post): readonly PostId[] {
+  const inside = [post.repostOf, post.quoted].filter((nested) => nested !== undefined);
+  return inside.flatMap((nested) => [nested.id, ...insideIds(nested)]);
+}
+
 /** The ids of the posts right inside. */
 export function nestedIds(flat: FlatPost): readonly PostId[] {
   return [flat.repostOf, flat.quoted].filter((id) => id !== undefined);

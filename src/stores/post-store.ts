@@ -7,11 +7,16 @@ export interface PostStore {
    * Who may see a nested post is the caller's to ask: it has a `shownBy` of its own.
    * Absent: a post that nobody brought, that was removed from all logs, or that neither a log shows nor a feed names any more.
    */
-  getPosts(ids: readonly PostId[]): Promise<ReadonlyMap<PostId, StoredPost>>;
+  getPosts(ids: readonly PostId[], options?: GetOptions): Promise<ReadonlyMap<PostId, StoredPost>>;
   /** Writes bodies read by id. An older read (`readAtMs`) never overwrites a newer one. */
   putPosts(writes: readonly PostWrite[]): Promise<void>;
   /** Remembers that the upstream answered 404 or 410 to a request of `atMs`; undone by a later read that shows the post. */
   markGone(ids: readonly PostId[], atMs: number): Promise<void>;
+}
+
+export interface GetOptions {
+  /** Gives what is known of the posts inside them, too; what is nested in those may be left out of them. */
+  readonly withInside?: boolean;
 }
 
 export interface PostWrite {

@@ -5,10 +5,10 @@ import { list, type RedisConnection, text } from './redis-connection.ts';
 import { keyPart, type RedisKeys } from './redis-keys.ts';
 import { redisScript } from './redis-script.ts';
 
-const CURRENT = redisScript('current', 'instance');
+const CURRENT = redisScript('current', 'instance', 'cutting');
 const NEWEST = redisScript('newest', 'instance');
 const SUCCESSOR = redisScript('successor', 'instance');
-const CUT = redisScript('cut', 'instance');
+const CUT = redisScript('cut', 'instance', 'cutting');
 const PUBLISH = redisScript('publish', 'instance');
 const PURGE = redisScript('purge', 'instance');
 const PUT_REFERENCE = redisScript('put-reference');
@@ -56,13 +56,32 @@ export function redisFeeds(deps: {
     return Promise.all(hashes.map((hash) => references.call('get', keys.references + hash)));
   }
 
+  async function readCut(reply: unknown, ttlMs: number): Promise<InstanceCut | undefined> {
+    const [header, slice, named, all] = list(reply);
+    if (header === undefined) return undefined;
+    const { items } = decoded(slice as Buffer);
+    if (referencesFrom === '') await keepReferences(hashesOf(all as Buffer), ttlMs);
+    const values = referencesFrom === '' ? await readReferences(items.map(({ hash }) => hash)) : list(named);
+    return {
+      ...readHeader(header),
+      items: items.map((item, n) => {
+        const postId = postIdOf(values[n]);
+        return postId === undefined ? item : { ...item, postId };
+      }),
+    } satisfies InstanceCut;
+  }
+
   return {
-    async current(viewerId, nowMs) {
+    async current(viewerId, nowMs, first) {
       const prefix = keys.feeds(viewerId);
-      const [alias, instance] = list(await instances.run(CURRENT, [`${prefix}current`], [prefix, nowMs]));
+      const values = [prefix, nowMs, ...(first ? [first.ttlMs, first.count, referencesFrom] : [])];
+      const reply = await instances.run(CURRENT, [`${prefix}current`, `${prefix}live`], values);
+      const [alias, instance, page] = list(reply);
+      const cut = first && (await readCut(page, first.ttlMs));
       return {
         ...(alias !== undefined && { alias: text(alias) }),
         ...(instance !== undefined && { instance: readHeader(instance) }),
+        ...(cut && { cut }),
       };
     },
     async newest(viewerId, nowMs) {
@@ -77,18 +96,7 @@ export function redisFeeds(deps: {
         [prefix + id, `${prefix}live`],
         [id, nowMs, ttlMs, offset, count, referencesFrom],
       );
-      const [header, slice, named, all] = list(reply);
-      if (header === undefined) return undefined;
-      const { items } = decoded(slice as Buffer);
-      if (referencesFrom === '') await keepReferences(hashesOf(all as Buffer), ttlMs);
-      const values = referencesFrom === '' ? await readReferences(items.map(({ hash }) => hash)) : list(named);
-      return {
-        ...readHeader(header),
-        items: items.map((item, n) => {
-          const postId = postIdOf(values[n]);
-          return postId === undefined ? item : { ...item, postId };
-        }),
-      } satisfies InstanceCut;
+      return readCut(reply, ttlMs);
     },
     publish: ({ replaces, aliasTtlMs, ...publication }) =>
       publish(publication, ['alias', aliasTtlMs, replaces === undefined ? '' : keyPart(replaces)]),

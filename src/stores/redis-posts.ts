@@ -1,5 +1,5 @@
 import type { PostId } from '../post.ts';
-import { type FlatPost, flatten, join, MAX_NESTING } from './nested-posts.ts';
+import { type FlatPost, flatten, insideIds, join, MAX_NESTING } from './nested-posts.ts';
 import type { PostStore, PostWrite, StoredPost } from './post-store.ts';
 import { list, type RedisConnection, text } from './redis-connection.ts';
 import { keyPart, type RedisKeys, textOfKeyPart } from './redis-keys.ts';
@@ -68,27 +68,29 @@ export function redisPosts(connection: RedisConnection, keys: RedisKeys): PostSt
   }
 
   return {
-    async getPosts(ids) {
-      const parts = new Map([...new Set(ids)].map((id) => [id, postKeyPart(id)]));
-      if (parts.size === 0) await connection.call('ping');
-      const values = await readAll([...new Set(parts.values())]);
+    async getPosts(ids, { withInside = false } = {}) {
+      if (ids.length === 0) await connection.call('ping');
+      const values = await readAll([...new Set(ids.map(postKeyPart))]);
       const rows = new Map<string, Row | undefined>();
       const find = (part: string) => {
         if (!rows.has(part)) rows.set(part, readRow(values.get(part)));
         return rows.get(part);
       };
       const posts = new Map<PostId, StoredPost>();
-      for (const [id, part] of parts) {
-        const row = find(part);
-        if (!row) continue;
-        const present = (inside: PostId): FlatPost | undefined => {
-          const found = find(postKeyPart(inside));
-          return found?.goneAtMs === undefined ? found?.flat : undefined;
-        };
+      const present = (inside: PostId): FlatPost | undefined => {
+        const found = find(postKeyPart(inside));
+        return found?.goneAtMs === undefined ? found?.flat : undefined;
+      };
+      const give = (id: PostId) => {
+        const row = find(postKeyPart(id));
+        if (!row || posts.has(id)) return;
         const { readAtMs, goneAtMs, shownBy } = row;
         const post = join(row.flat, present);
         posts.set(id, { post, readAtMs, ...(goneAtMs !== undefined && { goneAtMs }), shownBy });
-      }
+      };
+      for (const id of ids) give(id);
+      const asked = withInside ? [...posts.values()] : [];
+      for (const { post } of asked) for (const id of insideIds(post)) give(id);
       return posts;
     },
     async putPosts(writes) {

@@ -15,13 +15,19 @@ const HEADER = 'feed_id, generated_at, size';
 /** Feed instances as rows; an expired one is as good as none, and the sweep removes it. */
 export function sqliteFeeds(db: SqliteDatabase): FeedStore {
   return {
-    current: async (viewerId, nowMs) =>
-      db.read((sql) => {
+    async current(viewerId, nowMs, first) {
+      const found = db.read((sql) => {
         const viewer = viewerKey(viewerId);
         const alias = findAlias(sql, viewer, nowMs);
         const instance = alias === undefined ? undefined : findInstance(sql, viewer, alias, nowMs);
         return { ...(alias !== undefined && { alias }), ...(instance && { instance }) };
-      }),
+      });
+      const { instance } = found;
+      if (!instance || !first) return found;
+      const query = { viewerId, feedId: instance.feedId, offset: 0, nowMs, ...first };
+      const cut = db.write((sql) => cutInstance(sql, query));
+      return { ...found, ...(cut && { cut }) };
+    },
     newest: async (viewerId, nowMs) =>
       db.read((sql) => {
         const newest = `SELECT ${HEADER} FROM instances WHERE viewer = ? AND expires_at > ?

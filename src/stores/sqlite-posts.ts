@@ -1,6 +1,6 @@
 import type { PostId } from '../post.ts';
-import { type FlatPost, flatten, join, MAX_NESTING, nestedIds } from './nested-posts.ts';
-import type { PostStore, PostWrite, StoredPost } from './post-store.ts';
+import { type FlatPost, flatten, insideIds, join, MAX_NESTING, nestedIds } from './nested-posts.ts';
+import type { GetOptions, PostStore, PostWrite, StoredPost } from './post-store.ts';
 import { type Sql, type SqliteDatabase, storedJson } from './sqlite-database.ts';
 
 /** How long after it was read a body stays that no log shows and no feed names. */
@@ -21,7 +21,7 @@ interface PostRow {
 /** Post bodies, one row a post id. */
 export function sqlitePosts(db: SqliteDatabase): PostStore {
   return {
-    getPosts: async (ids) => db.read((sql) => readPosts(sql, ids)),
+    getPosts: async (ids, options) => db.read((sql) => readPosts(sql, ids, options)),
     putPosts: async (writes) => db.write((sql) => writePosts(sql, writes)),
     markGone: async (ids, atMs) =>
       db.write((sql) => {
@@ -84,7 +84,7 @@ function namedUntil(sql: Sql, id: PostId): number {
   return row?.until ?? 0;
 }
 
-function readPosts(sql: Sql, ids: readonly PostId[]): ReadonlyMap<PostId, StoredPost> {
+function readPosts(sql: Sql, ids: readonly PostId[], options: GetOptions = {}): ReadonlyMap<PostId, StoredPost> {
   const rows = new Map<PostId, (PostRow & { flat: FlatPost }) | undefined>();
   const find = (id: PostId) => {
     if (!rows.has(id)) {
@@ -99,16 +99,19 @@ function readPosts(sql: Sql, ids: readonly PostId[]): ReadonlyMap<PostId, Stored
   };
 
   const posts = new Map<PostId, StoredPost>();
-  for (const id of new Set(ids)) {
+  const give = (id: PostId) => {
     const row = find(id);
-    if (!row) continue;
+    if (!row || posts.has(id)) return;
     posts.set(id, {
       post: join(row.flat, present),
       readAtMs: row.read_at,
       ...(row.gone_at !== null && { goneAtMs: row.gone_at }),
       shownBy: readShownBy(sql, id),
     });
-  }
+  };
+  for (const id of ids) give(id);
+  const asked = options.withInside ? [...posts.values()] : [];
+  for (const { post } of asked) for (const id of insideIds(post)) give(id);
   return posts;
 }
 

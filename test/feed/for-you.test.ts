@@ -403,8 +403,10 @@ test('a store that fails between finding and reading the current instance costs 
     state.out = found.instance !== undefined;
     return found;
   };
-  const { forYou, request } = world({ feeds: { ...feeds, current }, posts: posts(30) });
+  const { forYou, request, hidden, catalogue } = world({ feeds: { ...feeds, current }, posts: posts(30) });
   await forYou.page(request({ userId }));
+  // Nothing of what came with the instance is visible: more has to be read.
+  for (const { id } of catalogue.slice(0, 21)) hidden.add(id);
   const view = await forYou.page(request({ userId }));
   assert.equal(view.state, 'GENERATED');
   assert.equal(view.problems[0]?.code, 'STORE_UNAVAILABLE');

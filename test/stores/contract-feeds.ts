@@ -85,6 +85,23 @@ export function describeFeeds(use: Use): void {
       }
     });
 
+    it('are found with their first items at once, which counts as a cut', async (t) => {
+      const { feeds } = await use(t);
+      const items = [1, 2, 3].map((n) => ({ hash: hash(n) }));
+      await feeds.putReferences([reference(1)], NOW + HOUR);
+      const first = { count: 2, ttlMs: HOUR };
+      assert.deepEqual(await feeds.current('ann', NOW, first), {});
+      await feeds.publish({ ...publication('ann', 'f1', { items }), aliasTtlMs: 3 * HOUR });
+      const header = { feedId: 'f1', generatedAtMs: NOW, size: 3 };
+      assert.deepEqual(await feeds.current('ann', NOW + HOUR - 1, first), {
+        alias: 'f1',
+        instance: header,
+        cut: { ...header, items: [{ ...items[0], postId: 'post 1' }, items[1]] },
+      });
+      assert.ok(await feeds.cut(cutOf('ann', 'f1', { nowMs: NOW + 2 * HOUR - 2, ttlMs: 1 })));
+      assert.deepEqual(await feeds.current('ann', NOW + 2 * HOUR, first), { alias: 'f1' });
+    });
+
     it('live for their time after the last cut, to the very end of it', async (t) => {
       const { feeds } = await use(t);
       await feeds.publish({ ...publication('ann', 'f1'), aliasTtlMs: HOUR });

@@ -69,6 +69,20 @@ export function describePosts(use: Use): void {
       );
     });
 
+    it('come beside what holds them when they are asked for', async (t) => {
+      const store = await use(t);
+      await commitTo(store, 'town', { append: [sampleRecord('1', { postId: 'boost' })], posts: [written(boost)] });
+      await appendTo(store, 'city', ['2'], {
+        append: [sampleRecord('2', { postId: 'inner' })],
+        posts: [written(inner)],
+      });
+      const found = await store.posts.getPosts(['boost'], { withInside: true });
+      assert.deepEqual([...found.keys()].sort(), ['boost', 'inner', 'quoting']);
+      assert.deepEqual(found.get('boost'), { post: boost, readAtMs: NOW, shownBy: ['town'] });
+      assert.deepEqual(found.get('inner')?.shownBy, ['city', 'town']);
+      assert.deepEqual([...(await store.posts.getPosts(['boost'])).keys()], ['boost']);
+    });
+
     it('are given in their present form', async (t) => {
       const store = await use(t);
       await store.posts.putPosts([written(boost)]);

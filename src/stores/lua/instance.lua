@@ -32,6 +32,10 @@ local function feedIdOf(member)
   return member:match('^[^>]+')
 end
 
+local function hexOf(bytes)
+  return (bytes:gsub('.', function(byte) return string.format('%02x', byte:byte()) end))
+end
+
 local function lengthenTtl(key, ttlMs)
   if redis.call('PTTL', key) < ttlMs then redis.call('PEXPIRE', key, ttlMs) end
 end
@@ -41,7 +45,6 @@ local function keepReferences(prefix, key, size, ttlMs)
   if prefix == '' then return end
   local hashes = redis.call('GETRANGE', key, HEADER_BYTES, HEADER_BYTES + 8 * size - 1)
   for at = 1, #hashes, 8 do
-    local hash = hashes:sub(at, at + 7):gsub('.', function(byte) return string.format('%02x', byte:byte()) end)
-    redis.call('PEXPIRE', prefix .. hash, 2 * ttlMs, 'GT')
+    redis.call('PEXPIRE', prefix .. hexOf(hashes:sub(at, at + 7)), 2 * ttlMs, 'GT')
   end
 end

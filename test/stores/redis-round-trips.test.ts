@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { type Clock, systemClock } from '../../src/clock.ts';
+import { createForYou, type ForYouRequest } from '../../src/feed/for-you.ts';
+import { createHydrator } from '../../src/loaders.ts';
+import { createRecommender } from '../../src/recommenders/registry.ts';
+import { openStore } from '../../src/stores/registry.ts';
+import { createPost, createSource, NOW_MS } from '../edge-fixture.ts';
+import { startRedis } from '../redis-server.ts';
+
+const redis = await startRedis();
+const monitor = await redis.client.monitor();
+after(async () => {
+  monitor.disconnect();
+  await redis.stop();
+});
+
+/** What clients sent since the last time, without what scripts call. */
+async function commandsOf(work: () => Promise<unknown>): Promise<readonly string[]> {
+  const marker = `end ${Math.random()}`;
+  const commands: string[] = [];
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const listener = (_time: string, [name = '', text]: string[], source: string) => {
+    if (text === marker) resolve();
+    else if (source !== 'lua') commands.push(name.toLowerCase());
+  };
+  monitor.on('monitor', listener);
+  await work();
+  await redis.client.echo(marker);
+  await promise;
+  monitor.off('monitor', listener);
+  return commands;
+}
+
+test('a page of For You takes two round trips, reposts and quotes included', async (t) => {
+  const store = await openStore(redis.url);
+  t.after(() => store.close());
+  const clock: Clock = { ...systemClock, now: () => NOW_MS };
+  const town = createSource('town');
+  const quoted = createPost(town, 500);
+  const inside = createPost(town, 400, { quoted });
+  const all = Array.from({ length: 60 }, (_, n) =>
+    createPost(town, n + 1, n % 2 === 0 ? { repostOf: { ...inside, uri: `${inside.uri}/${n}` } } : {}),
+  );
+  await store.timelines.commit({
+    logId: town.logId,
+    expectedVersion: 0,
+    nowMs: NOW_MS,
+    append: [],
+    posts: all.map((post) => ({ post, readAtMs: NOW_MS })),
+  });
+  const recommend = async () => all.map(({ id }) => ({ postId: id }));
+  const forYou = createForYou({
+    feeds: store.feeds,
+    recommender: { recommend },
+    local: createRecommender({ kind: 'local' }),
+    hashKey: Buffer.alloc(32, 3),
+    clock,
+    settings: { size: 500, instanceTtlSeconds: 3600, currentTtlSeconds: 600, whenGone: 'continue' },
+  });
+  const { hydrate } = createHydrator({
+    posts: store.posts,
+    sources: [town],
+    mayFetchById: () => false,
+    clock,
+  }).forViewer({ userId: 'ann' });
+  const request: ForYouRequest = {
+    userId: 'ann',
+    limit: 20,
+    candidates: async () => ({ candidates: [], problems: [] }),
+    hydrate,
+  };
+
+  const first = await forYou.page(request);
+  assert.equal(first.items.length, 20);
+  // Redis learns each script once.
+  await forYou.page(request);
+  await forYou.page({ ...request, cursor: first.next });
+  const again = await commandsOf(() => forYou.page(request));
+  assert.deepEqual(again, ['evalsha', 'evalsha']);
+  const second = await commandsOf(() => forYou.page({ ...request, cursor: first.next }));
+  assert.deepEqual(second, ['evalsha', 'evalsha']);
+});
