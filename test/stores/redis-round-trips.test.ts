@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { type Clock, systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/clock.ts';
 import { createForYou, type ForYouRequest } from '../../src/feed/for-you.ts';
 import { createHydrator } from '../../src/loaders.ts';
 import { createRecommender } from '../../src/recommenders/registry.ts';
 import { openStore } from '../../src/stores/registry.ts';
-import { createPost, createSource, NOW_MS } from '../edge-fixture.ts';
+import { createPost, createSource } from '../edge-fixture.ts';
 import { startRedis } from '../redis-server.ts';
 
 const redis = await startRedis();
@@ -15,27 +15,29 @@ after(async () => {
   await redis.stop();
 });
 
-/** What clients sent since the last time, without what scripts call. */
+/** What clients sent meanwhile, without what scripts call. */
 async function commandsOf(work: () => Promise<unknown>): Promise<readonly string[]> {
-  const marker = `end ${Math.random()}`;
-  const commands: string[] = [];
+  const sent: string[] = [];
   const { promise, resolve } = Promise.withResolvers<void>();
   const listener = (_time: string, [name = '', text]: string[], source: string) => {
-    if (text === marker) resolve();
-    else if (source !== 'lua') commands.push(name.toLowerCase());
+    const command = name.toLowerCase();
+    if (source !== 'lua') sent.push(command === 'echo' ? `echo ${text}` : command);
+    if (command === 'echo' && text === 'end') resolve();
   };
   monitor.on('monitor', listener);
+  await redis.client.echo('begin');
   await work();
-  await redis.client.echo(marker);
+  await redis.client.echo('end');
   await promise;
   monitor.off('monitor', listener);
-  return commands;
+  return sent.slice(sent.indexOf('echo begin') + 1, -1);
 }
 
 test('a page of For You takes two round trips, reposts and quotes included', async (t) => {
   const store = await openStore(redis.url);
   t.after(() => store.close());
-  const clock: Clock = { ...systemClock, now: () => NOW_MS };
+  const clock = systemClock;
+  const nowMs = clock.now();
   const town = createSource('town');
   const quoted = createPost(town, 500);
   const inside = createPost(town, 400, { quoted });
@@ -45,9 +47,9 @@ test('a page of For You takes two round trips, reposts and quotes included', asy
   await store.timelines.commit({
     logId: town.logId,
     expectedVersion: 0,
-    nowMs: NOW_MS,
+    nowMs,
     append: [],
-    posts: all.map((post) => ({ post, readAtMs: NOW_MS })),
+    posts: all.map((post) => ({ post, readAtMs: nowMs })),
   });
   const recommend = async () => all.map(({ id }) => ({ postId: id }));
   const forYou = createForYou({
@@ -58,17 +60,13 @@ test('a page of For You takes two round trips, reposts and quotes included', asy
     clock,
     settings: { size: 500, instanceTtlSeconds: 3600, currentTtlSeconds: 600, whenGone: 'continue' },
   });
-  const { hydrate } = createHydrator({
-    posts: store.posts,
-    sources: [town],
-    mayFetchById: () => false,
-    clock,
-  }).forViewer({ userId: 'ann' });
+  const hydrator = createHydrator({ posts: store.posts, sources: [town], mayFetchById: () => false, clock });
   const request: ForYouRequest = {
     userId: 'ann',
     limit: 20,
     candidates: async () => ({ candidates: [], problems: [] }),
-    hydrate,
+    // As the edge does: made anew for each request.
+    hydrate: (ids) => hydrator.forViewer({ userId: 'ann' }).hydrate(ids),
   };
 
   const first = await forYou.page(request);
