@@ -43,7 +43,7 @@ export async function createGateway(deps: {
   log: (line: string) => void;
 }): Promise<Gateway> {
   const { settings, clock, version, log } = deps;
-  const store = await openStore(settings.store, { log });
+  const store = await openStore(settings.store, { clock, log });
   const http = createHttpClient({ version, clock });
   const sources = buildSources(settings, { http, clock });
 

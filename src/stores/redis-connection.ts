@@ -65,7 +65,8 @@ export function redisConnection(client: Redis | Cluster, options: { deadlineMs: 
 
   return {
     isCluster: client.isCluster,
-    call: (command, ...values) => send(() => commands[`${command}Buffer`](...values)),
+    // Async, for ioredis throws at once where it knows no node of a slot.
+    call: (command, ...values) => send(async () => commands[`${command}Buffer`](...values)),
     run: ({ sha1, source }, keys, values) =>
       send(async () => {
         try {

@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.ts';
 import { ConfigError } from '../errors.ts';
 import { openRedisStore } from './redis.ts';
 import { type RedisSpec, redisName } from './redis-spec.ts';
@@ -14,7 +15,10 @@ export type StoreSpec =
  * Opens the store that the settings name; adding a kind is one file and one line here.
  * Throws StoreUnavailableError, and ConfigError, whose message never holds more of the spec than its kind: a URL may carry a password.
  */
-export async function openStore(spec: StoreSpec, options: { log?: (line: string) => void } = {}): Promise<Store> {
+export async function openStore(
+  spec: StoreSpec,
+  options: { clock?: Clock; log?: (line: string) => void } = {},
+): Promise<Store> {
   if (typeof spec === 'object' && 'feeds' in spec) {
     return openRedisStore({ feeds: requireRedis(spec.feeds), timelines: requireRedis(spec.timelines) }, options);
   }

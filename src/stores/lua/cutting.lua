@@ -19,10 +19,11 @@ local function cutInstance(key, live, feedId, nowMs, ttlMs, offset, count, refer
   -- A life begins anew; once in a life what all of its hashes name is kept, too.
   local expiresAtMs = math.max(header.expiresAtMs, nowMs + ttlMs)
   local isNextLife = math.floor(expiresAtMs / ttlMs) > math.floor(header.expiresAtMs / ttlMs)
-  redis.call('SETRANGE', key, HEADER_BYTES - 8, struct.pack('>d', expiresAtMs))
+  -- A Redis that is full and evicts nothing refuses these: the page is read all the same.
+  redis.pcall('SETRANGE', key, HEADER_BYTES - 8, struct.pack('>d', expiresAtMs))
   lengthenTtl(key, ttlMs)
   for _, member in ipairs(redis.call('ZRANGE', live, 0, -1)) do
-    if feedIdOf(member) == feedId then redis.call('ZADD', live, 'GT', nowMs, member) end
+    if feedIdOf(member) == feedId then redis.pcall('ZADD', live, 'GT', nowMs, member) end
   end
   lengthenTtl(live, ttlMs)
   if isNextLife then keepReferences(references, key, header.size, ttlMs) end

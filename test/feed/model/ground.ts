@@ -1,0 +1,133 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import type { FeedStore } from '../../../src/stores/feed-store.ts';
+import { openStore } from '../../../src/stores/registry.ts';
+import type { Store } from '../../../src/stores/store.ts';
+import { startRedis } from '../../redis-server.ts';
+import { manualClock } from '../fixture.ts';
+import type { ManualClock } from './reader.ts';
+
+/** What several gateways share, and what may befall it behind their backs. */
+export interface Ground {
+  readonly clock: ManualClock;
+  /** One a gateway. */
+  readonly feeds: readonly FeedStore[];
+  /** Lets one thing go that is kept for this viewer: an instance, the alias, or (true) the list of those that live. */
+  evict(viewerId: string, which: number): Promise<boolean>;
+  /** All that is kept for this viewer, to be put back as a failover does that lost all that came after. */
+  dump(viewerId: string): Promise<Dump>;
+  restore(viewerId: string, dump: Dump): Promise<void>;
+  /** Puts only the alias back. */
+  restoreAlias(viewerId: string, dump: Dump): Promise<void>;
+  /** The feedIds of what is kept for this viewer, expired ones among them. */
+  instances(viewerId: string): Promise<readonly string[]>;
+  close(): Promise<void>;
+}
+
+/** What a ground gave, opaque to others. */
+export interface Dump {
+  readonly rows: readonly unknown[];
+}
+
+const GATEWAYS = 3;
+
+async function openMany(spec: string, clock: ManualClock): Promise<readonly Store[]> {
+  return Promise.all(Array.from({ length: GATEWAYS }, () => openStore(spec, { clock })));
+}
+
+interface Key {
+  readonly key: string;
+  readonly value: Buffer;
+  readonly ttlMs: number;
+}
+
+/** A real redis-server. */
+export async function redisGround(): Promise<Ground> {
+  const redis = await startRedis();
+  const clock = manualClock();
+  const stores = await openMany(redis.url, clock);
+  const { client } = redis;
+  const keysOf = async (viewerId: string) => (await client.keys(`{${viewerId}}:HOMEPAGE:*`)).sort();
+  const read = async (key: string): Promise<Key[]> => {
+    const [value, ttlMs] = [await client.dumpBuffer(key), await client.pttl(key)];
+    return value ? [{ key, value, ttlMs }] : [];
+  };
+  const write = async ({ key, value, ttlMs }: Key) =>
+    void (await client.restore(key, Math.max(1, ttlMs), value, 'REPLACE'));
+  return {
+    clock,
+    feeds: stores.map(({ feeds }) => feeds),
+    async evict(viewerId, which) {
+      const keys = await keysOf(viewerId);
+      const key = keys[which % Math.max(1, keys.length)];
+      if (key !== undefined) await client.del(key);
+      return key?.endsWith(':live') ?? false;
+    },
+    dump: async (viewerId) => ({ rows: (await Promise.all((await keysOf(viewerId)).map(read))).flat() }),
+    async restore(viewerId, { rows }) {
+      const keys = await keysOf(viewerId);
+      if (keys.length > 0) await client.del(...keys);
+      for (const row of rows as readonly Key[]) await write(row);
+    },
+    async restoreAlias(_viewerId, { rows }) {
+      for (const row of rows as readonly Key[]) if (row.key.endsWith(':current')) await write(row);
+    },
+    instances: async (viewerId) =>
+      (await keysOf(viewerId))
+        .map((key) => key.slice(key.lastIndexOf(':') + 1))
+        .filter((name) => name !== 'current' && name !== 'live'),
+    async close() {
+      await Promise.all(stores.map((store) => store.close()));
+      await redis.stop();
+    },
+  };
+}
+
+type Row = Readonly<Record<string, SQLInputValue>>;
+
+/** One SQLite file that all gateways have open. */
+export async function sqliteGround(): Promise<Ground> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-model-'));
+  const file = join(folder, 'feeds.db');
+  const clock = manualClock();
+  const stores = await openMany(`sqlite:${file}`, clock);
+  const backdoor = new DatabaseSync(file);
+  const rowsOf = (table: string, viewerId: string) =>
+    backdoor.prepare(`SELECT * FROM ${table} WHERE viewer = ?`).all(JSON.stringify(viewerId)) as Row[];
+  const write = (table: string, row: Row) => {
+    const names = Object.keys(row);
+    const text = `INSERT OR REPLACE INTO ${table} (${names}) VALUES (${names.map(() => '?')})`;
+    backdoor.prepare(text).run(...Object.values(row));
+  };
+  const clear = (table: string, viewerId: string) =>
+    backdoor.prepare(`DELETE FROM ${table} WHERE viewer = ?`).run(JSON.stringify(viewerId));
+  return {
+    clock,
+    feeds: stores.map(({ feeds }) => feeds),
+    async evict(viewerId, which) {
+      const rows = rowsOf('instances', viewerId);
+      const row = rows[which % (rows.length + 1)];
+      if (row) backdoor.prepare('DELETE FROM instances WHERE feed_id = ?').run(row.feed_id ?? null);
+      else clear('aliases', viewerId);
+      return false;
+    },
+    dump: async (viewerId) => ({ rows: [rowsOf('instances', viewerId), rowsOf('aliases', viewerId)] }),
+    async restore(viewerId, { rows: [instances, aliases] }) {
+      for (const table of ['instances', 'aliases']) clear(table, viewerId);
+      for (const row of instances as Row[]) write('instances', row);
+      for (const row of aliases as Row[]) write('aliases', row);
+    },
+    async restoreAlias(viewerId, { rows: [, aliases] }) {
+      clear('aliases', viewerId);
+      for (const row of aliases as Row[]) write('aliases', row);
+    },
+    instances: async (viewerId) => rowsOf('instances', viewerId).map((row) => String(row.feed_id)),
+    async close() {
+      backdoor.close();
+      await Promise.all(stores.map((store) => store.close()));
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
