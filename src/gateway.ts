@@ -4,6 +4,7 @@ import { createCandidates } from './candidates.ts';
 import type { Clock } from './clock.ts';
 import type { Settings } from './config.ts';
 import { createForYou, type ForYou } from './feed/for-you.ts';
+import { createTurns } from './feed/turns.ts';
 import { createFeedWatch } from './feed/watch.ts';
 import { createIdService } from './id-service.ts';
 import { createTokens } from './ids/tokens.ts';
@@ -65,6 +66,7 @@ export async function createGateway(deps: {
   const watch = createFeedWatch(log);
   const forYou = createForYou({
     watch,
+    turns: createTurns({ leases: store.leases, clock, holder }),
     feeds: store.feeds,
     recommender: createRecommender(settings.forYou.recommender),
     local: createRecommender({ kind: 'local' }),

@@ -8,6 +8,7 @@ import { type Draft, generate, hashed, referenced } from './generate.ts';
 import { alreadyCut, type MadeInstance, madeInstance, type ReadableInstance, storedInstance } from './instance.ts';
 import { type Outage, problemOf } from './outage.ts';
 import { firstCount } from './page.ts';
+import { TURN_MS, type Turns } from './turns.ts';
 
 /** What generating and publishing need. */
 export interface OpenDeps {
@@ -18,6 +19,8 @@ export interface OpenDeps {
   /** Shared by all gateways. */
   readonly hashKey: Buffer;
   readonly clock: Clock;
+  /** Has one of several gateways generate; absent: there is only this one. */
+  readonly turns?: Turns | undefined;
   readonly settings: {
     /** The most items of an instance. */
     readonly size: number;
@@ -71,7 +74,7 @@ const PUBLISH_ATTEMPTS = 4;
 
 /** Finds instances and makes them: the store elects one winner, whoever else generates. @see design.md, section 5 */
 export function createOpener(deps: OpenDeps): Opener {
-  const { feeds, recommender, local, hashKey, clock, settings, hasHost, log } = deps;
+  const { feeds, recommender, local, hashKey, clock, turns, settings, hasHost, log } = deps;
   const ttlMs = settings.instanceTtlSeconds * 1000;
   const aliasTtlMs = settings.currentTtlSeconds * 1000;
   const stored = (userId: string, feedId: string) =>
@@ -183,22 +186,41 @@ export function createOpener(deps: OpenDeps): Opener {
     });
   }
 
+  function cached({ userId }: OpenRequest, found: Awaited<ReturnType<typeof current>>): Opened | undefined {
+    if (found instanceof StoreUnavailableError || !found.instance) return;
+    const instance = stored(userId, found.instance.feedId);
+    return { instance: found.cut ? alreadyCut(instance, found.cut) : instance, state: 'CACHED', problems: [] };
+  }
+
+  async function generated(
+    request: OpenRequest,
+    found: Awaited<ReturnType<typeof current>>,
+    renew: boolean,
+  ): Promise<Opened> {
+    if (found instanceof StoreUnavailableError) return unpublished(request, found);
+    return make(request, { alias: found.alias, renew });
+  }
+
   return {
     stored,
     unpublished,
     async first(request) {
       const found = await current(request);
-      if (found instanceof StoreUnavailableError) return unpublished(request, found);
-      if (found.instance) {
-        const instance = stored(request.userId, found.instance.feedId);
-        return { instance: found.cut ? alreadyCut(instance, found.cut) : instance, state: 'CACHED', problems: [] };
-      }
-      return make(request, { alias: found.alias, renew: false });
+      const opened = cached(request, found);
+      if (opened || !turns) return opened ?? generated(request, found, false);
+      const find = async () => cached(request, await current(request));
+      // Another one may have made it before this turn came.
+      const make = async () => (await find()) ?? generated(request, await current(request), false);
+      return turns.take({ name: `first:${request.userId}`, holds: false, find, make });
     },
     async renew(request) {
-      const found = await current(request);
-      if (found instanceof StoreUnavailableError) return unpublished(request, found);
-      return make(request, { alias: found.alias, renew: true });
+      const make = async () => generated(request, await current(request), true);
+      const find = async () => {
+        const found = await current(request);
+        const isFresh = 'instance' in found && clock.now() - (found.instance?.generatedAtMs ?? 0) < TURN_MS;
+        return isFresh ? cached(request, found) : undefined;
+      };
+      return turns ? turns.take({ name: `refresh:${request.userId}`, holds: true, find, make }) : make();
     },
     async successor(request, cursor) {
       const { userId } = request;

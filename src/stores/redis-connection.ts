@@ -109,6 +109,18 @@ function failure(error: unknown): Error {
   return new StoreUnavailableError(`Redis does not answer: ${message}`, { cause: error });
 }
 
+/** Commands of one turn share a pipeline: of so many none waits for its deadline behind the others. */
+const AT_ONCE = 1000;
+
+/** What `send` gives for each, in order, for any number. */
+export async function sendAll<T, R>(all: readonly T[], send: (one: T) => Promise<R>): Promise<readonly R[]> {
+  const replies: R[] = [];
+  for (let at = 0; at < all.length; at += AT_ONCE) {
+    replies.push(...(await Promise.all(all.slice(at, at + AT_ONCE).map(send))));
+  }
+  return replies;
+}
+
 /** A reply that is text. */
 export function text(reply: unknown): string {
   return Buffer.isBuffer(reply) ? reply.toString() : String(reply);

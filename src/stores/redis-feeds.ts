@@ -1,7 +1,7 @@
 import { StoreUnavailableError } from '../errors.ts';
 import type { FeedStore, InstanceCut, InstanceHeader, Publication, Reference, SuccessorKey } from './feed-store.ts';
 import { decodeInstance, encodeInstance } from './instance-codec.ts';
-import { list, type RedisConnection, text } from './redis-connection.ts';
+import { list, type RedisConnection, sendAll, text } from './redis-connection.ts';
 import { keyPart, type RedisKeys } from './redis-keys.ts';
 import { redisScript } from './redis-script.ts';
 
@@ -49,11 +49,11 @@ export function redisFeeds(deps: {
   }
 
   async function keepReferences(hashes: readonly string[], ttlMs: number): Promise<void> {
-    await Promise.all(hashes.map((hash) => references.call('pexpire', keys.references + hash, 2 * ttlMs, 'GT')));
+    await sendAll(hashes, (hash) => references.call('pexpire', keys.references + hash, 2 * ttlMs, 'GT'));
   }
 
   async function readReferences(hashes: readonly string[]): Promise<readonly unknown[]> {
-    return Promise.all(hashes.map((hash) => references.call('get', keys.references + hash)));
+    return sendAll(hashes, (hash) => references.call('get', keys.references + hash));
   }
 
   async function readCut(reply: unknown, ttlMs: number): Promise<InstanceCut | undefined> {

@@ -1,7 +1,7 @@
 import type { PostId } from '../post.ts';
 import { type FlatPost, flatten, insideIds, join, MAX_NESTING } from './nested-posts.ts';
 import type { PostStore, PostWrite, StoredPost } from './post-store.ts';
-import { list, type RedisConnection, text } from './redis-connection.ts';
+import { list, type RedisConnection, sendAll, text } from './redis-connection.ts';
 import { keyPart, type RedisKeys, textOfKeyPart } from './redis-keys.ts';
 import { redisScript } from './redis-script.ts';
 
@@ -57,7 +57,7 @@ export function redisPosts(connection: RedisConnection, keys: RedisKeys): PostSt
     const found = new Map<string, Buffer>();
     let level = parts;
     for (let depth = 0; depth <= MAX_NESTING && level.length > 0; depth++) {
-      const values = await Promise.all(level.map((part) => connection.call('get', keys.posts + part)));
+      const values = await sendAll(level, (part) => connection.call('get', keys.posts + part));
       for (const [n, value] of values.entries()) {
         if (Buffer.isBuffer(value)) found.set(level[n] ?? '', value);
       }

@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
-import type { FeedStore } from '../../../src/stores/feed-store.ts';
 import { openStore } from '../../../src/stores/registry.ts';
 import type { Store } from '../../../src/stores/store.ts';
 import { startRedis } from '../../redis-server.ts';
@@ -13,7 +12,7 @@ import type { ManualClock } from './reader.ts';
 export interface Ground {
   readonly clock: ManualClock;
   /** One a gateway. */
-  readonly feeds: readonly FeedStore[];
+  readonly stores: readonly Store[];
   /** Lets one thing go that is kept for this viewer: an instance, the alias, or (true) the list of those that live. */
   evict(viewerId: string, which: number): Promise<boolean>;
   /** All that is kept for this viewer, to be put back as a failover does that lost all that came after. */
@@ -31,6 +30,11 @@ export interface Dump {
   readonly rows: readonly unknown[];
 }
 
+/** Nobody waits for anybody: who would sleep looks again at once. */
+function hastyClock(): ManualClock {
+  return { ...manualClock(), sleep: () => new Promise((resolve) => void setImmediate(resolve)) };
+}
+
 const GATEWAYS = 3;
 
 async function openMany(spec: string, clock: ManualClock): Promise<readonly Store[]> {
@@ -46,7 +50,7 @@ interface Key {
 /** A real redis-server. */
 export async function redisGround(): Promise<Ground> {
   const redis = await startRedis();
-  const clock = manualClock();
+  const clock = hastyClock();
   const stores = await openMany(redis.url, clock);
   const { client } = redis;
   const keysOf = async (viewerId: string) => (await client.keys(`{${viewerId}}:HOMEPAGE:*`)).sort();
@@ -58,7 +62,7 @@ export async function redisGround(): Promise<Ground> {
     void (await client.restore(key, Math.max(1, ttlMs), value, 'REPLACE'));
   return {
     clock,
-    feeds: stores.map(({ feeds }) => feeds),
+    stores,
     async evict(viewerId, which) {
       const keys = await keysOf(viewerId);
       const key = keys[which % Math.max(1, keys.length)];
@@ -91,7 +95,7 @@ type Row = Readonly<Record<string, SQLInputValue>>;
 export async function sqliteGround(): Promise<Ground> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-model-'));
   const file = join(folder, 'feeds.db');
-  const clock = manualClock();
+  const clock = hastyClock();
   const stores = await openMany(`sqlite:${file}`, clock);
   const backdoor = new DatabaseSync(file);
   const rowsOf = (table: string, viewerId: string) =>
@@ -105,7 +109,7 @@ export async function sqliteGround(): Promise<Ground> {
     backdoor.prepare(`DELETE FROM ${table} WHERE viewer = ?`).run(JSON.stringify(viewerId));
   return {
     clock,
-    feeds: stores.map(({ feeds }) => feeds),
+    stores,
     async evict(viewerId, which) {
       const rows = rowsOf('instances', viewerId);
       const row = rows[which % (rows.length + 1)];

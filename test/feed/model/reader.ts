@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { BadCursorError } from '../../../src/errors.ts';
 import { createForYou, type ForYouRequest } from '../../../src/feed/for-you.ts';
+import { createTurns } from '../../../src/feed/turns.ts';
 import { createTokens } from '../../../src/ids/tokens.ts';
 import type { Post } from '../../../src/post.ts';
 import type { Recommender } from '../../../src/recommenders/recommender.ts';
-import type { FeedStore } from '../../../src/stores/feed-store.ts';
+import type { Store } from '../../../src/stores/store.ts';
 import { candidatesOf, HASH_KEY, type manualClock, watchStrictly } from '../fixture.ts';
 
 export type ManualClock = ReturnType<typeof manualClock>;
@@ -49,13 +51,14 @@ export function rank(seed: string): (text: string) => number {
 
 /** Ours. */
 export function ourReader(
-  feeds: FeedStore,
+  store: Pick<Store, 'feeds' | 'leases'>,
   clock: ManualClock,
   recommender: Recommender,
   catalogue: Catalogue,
 ): Reader {
   const forYou = createForYou({
-    feeds,
+    feeds: store.feeds,
+    turns: createTurns({ leases: store.leases, clock, holder: randomUUID() }),
     recommender,
     local: recommender,
     hashKey: HASH_KEY,

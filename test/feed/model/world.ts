@@ -40,9 +40,9 @@ export function createWorld(options: {
   });
   const newReader = (n: number): Reader => {
     if (readerOf) return readerOf(clock, catalogue);
-    const feeds = ground?.feeds[n % ground.feeds.length];
-    assert(feeds);
-    return ourReader(feeds, clock, recommender, catalogue);
+    const store = ground?.stores[n % ground.stores.length];
+    assert(store);
+    return ourReader(store, clock, recommender, catalogue);
   };
   const readers = [0, 1, 2].map(newReader);
   const cursors: Known[] = [];
@@ -66,7 +66,7 @@ export function createWorld(options: {
   }
 
   const cut = (userId: string, feedId: string, count: number, ttlMs: number) =>
-    ground?.feeds[0]?.cut({ viewerId: userId, feedId, offset: 0, count, nowMs: clock.now(), ttlMs });
+    ground?.stores[0]?.feeds.cut({ viewerId: userId, feedId, offset: 0, count, nowMs: clock.now(), ttlMs });
   const isLive = async (userId: string, feedId: string) => (await cut(userId, feedId, 0, 1)) !== undefined;
 
   /** The instance's posts from the cursor on, in its order, as they can be seen now; undefined when it is gone. */

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, test } from 'node:test';
+import { type Clock, systemClock } from '../../src/clock.ts';
+import { StoreUnavailableError } from '../../src/errors.ts';
+import { createForYou, type ForYou, type ForYouRequest } from '../../src/feed/for-you.ts';
+import { createTurns } from '../../src/feed/turns.ts';
+import { openStore } from '../../src/stores/registry.ts';
+import type { Store } from '../../src/stores/store.ts';
+import { startRedis } from '../redis-server.ts';
+import { candidatesOf, HASH_KEY, inOrder, posts, watchStrictly } from './fixture.ts';
+
+const redis = await startRedis();
+after(() => redis.stop());
+
+const all = posts(60);
+const asked = (userId: string): ForYouRequest => ({
+  userId,
+  limit: 20,
+  candidates: async () => ({ candidates: candidatesOf(all), problems: [] }),
+  hydrate: async (ids) => ({
+    posts: new Map(all.filter(({ id }) => ids.includes(id)).map((one) => [one.id, one])),
+    problems: [],
+  }),
+});
+
+/** A gateway of its own on the shared Redis, whose clock is `agoMs` behind; `generate` is called for each run of its generator. */
+async function gateway(generate: () => unknown, agoMs = 0): Promise<{ forYou: ForYou; store: Store }> {
+  const store = await openStore(redis.url);
+  after(() => store.close());
+  const order = inOrder();
+  // Looks come sooner than in earnest, and leases are let go as soon as a test says that their time has come.
+  const now = () => Date.now() - agoMs;
+  const clock: Clock = { ...systemClock, now, sleep: (_ms, signal) => systemClock.sleep(1, signal) };
+  const forYou = createForYou({
+    feeds: store.feeds,
+    turns: createTurns({ leases: store.leases, clock, holder: randomUUID() }),
+    recommender: {
+      async recommend(request) {
+        await generate();
+        return order.recommend(request);
+      },
+    },
+    local: order,
+    hashKey: HASH_KEY,
+    clock,
+    watch: watchStrictly(),
+    settings: { size: 500, instanceTtlSeconds: 3600, currentTtlSeconds: 600, whenGone: 'continue' },
+  });
+  return { forYou, store };
+}
+
+test('a hundred first pages over three gateways, one of them killed, take two generator runs, and show one feed', async () => {
+  let runs = 0;
+  const started = Promise.withResolvers<void>();
+  const dead = await gateway(async () => {
+    runs += 1;
+    started.resolve();
+    await new Promise(() => {});
+  });
+  const count = () => {
+    runs += 1;
+  };
+  const living = await Promise.all([gateway(count), gateway(count)]);
+  // It is killed while it generates: whoever asked it gets no answer.
+  for (let n = 0; n < 34; n += 1) void dead.forYou.page(asked('ann')).catch(() => {});
+  await started.promise;
+  const pages = Array.from({ length: 66 }, (_, n) => living[n % 2]?.forYou.page(asked('ann')));
+  await redis.client.pexpire('{ann}:LEASE:first', 1);
+  const feeds = new Set((await Promise.all(pages)).map((page) => page?.feed?.feedId));
+  assert.equal(feeds.size, 1);
+  assert.ok(runs <= 2, `${runs} runs`);
+});
+
+test('refreshes at two gateways within 5 s share one generation', async () => {
+  let runs = 0;
+  const count = () => {
+    runs += 1;
+  };
+  const early = await gateway(count, 60_000);
+  const first = await early.forYou.page(asked('bob'));
+  const gateways = await Promise.all([gateway(count), gateway(count), gateway(count)]);
+  const pages = await Promise.all(gateways.map(({ forYou }) => forYou.refresh(asked('bob'))));
+  const feeds = new Set(pages.map(({ feed }) => feed?.feedId));
+  assert.equal(feeds.size, 1);
+  assert.ok(runs <= 2, `${runs} runs`);
+  assert.ok(!feeds.has(first.feed?.feedId), 'it is a new one');
+});
+
+test('a store that does not answer for the turn keeps nobody from generating', async () => {
+  const out = async () => {
+    throw new StoreUnavailableError('out');
+  };
+  const turns = createTurns({ leases: { acquire: out, release: out }, clock: systemClock, holder: 'a' });
+  assert.equal(await turns.take({ name: 'x', holds: false, find: async () => undefined, make: async () => 7 }), 7);
+});
