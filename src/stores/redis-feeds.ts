@@ -37,7 +37,7 @@ export function redisFeeds(deps: {
     const bytes = encodeInstance(instance, nowMs + ttlMs);
     const winner = await instances.run(
       PUBLISH,
-      [prefix + feedId, `${prefix}current`, `${prefix}live`],
+      [prefix + feedId, `${prefix}current`],
       [feedId, nowMs, ttlMs, keep, bytes, prefix, referencesFrom, ...as],
     );
     if (referencesFrom === '')
@@ -75,7 +75,7 @@ export function redisFeeds(deps: {
     async current(viewerId, nowMs, first) {
       const prefix = keys.feeds(viewerId);
       const values = [prefix, nowMs, ...(first ? [first.ttlMs, first.count, referencesFrom] : [])];
-      const reply = await instances.run(CURRENT, [`${prefix}current`, `${prefix}live`], values);
+      const reply = await instances.run(CURRENT, [`${prefix}current`], values);
       const [alias, instance, page] = list(reply);
       const cut = first && (await readCut(page, first.ttlMs));
       return {
@@ -86,14 +86,14 @@ export function redisFeeds(deps: {
     },
     async newest(viewerId, nowMs) {
       const prefix = keys.feeds(viewerId);
-      return foundHeader(await instances.run(NEWEST, [`${prefix}live`], [prefix, nowMs]));
+      return foundHeader(await instances.run(NEWEST, [`${prefix}current`], [prefix, nowMs]));
     },
     async cut({ viewerId, feedId, offset, count, nowMs, ttlMs }) {
       const prefix = keys.feeds(viewerId);
       const id = keyPart(feedId);
       const reply = await instances.run(
         CUT,
-        [prefix + id, `${prefix}live`],
+        [prefix + id, `${prefix}current`],
         [id, nowMs, ttlMs, offset, count, referencesFrom],
       );
       return readCut(reply, ttlMs);
@@ -103,12 +103,12 @@ export function redisFeeds(deps: {
     publishSuccessor: ({ of, ...publication }) => publish(publication, ['successor', successorMark(of)]),
     async successor(viewerId, of, nowMs) {
       const prefix = keys.feeds(viewerId);
-      return foundHeader(await instances.run(SUCCESSOR, [`${prefix}live`], [prefix, nowMs, successorMark(of)]));
+      return foundHeader(await instances.run(SUCCESSOR, [`${prefix}current`], [prefix, nowMs, successorMark(of)]));
     },
     async purge(viewerId) {
       const prefix = keys.feeds(viewerId);
-      const removed = Number(await instances.run(PURGE, [`${prefix}live`, `${prefix}current`], [prefix]));
-      // Where `live` was evicted, instances may be left that it does not name.
+      const removed = Number(await instances.run(PURGE, [`${prefix}current`], [prefix]));
+      // Where `current` was evicted, instances may be left that it does not name.
       return removed + (await instances.deleteAll(prefix));
     },
     async putReferences(all, expiresAtMs) {

@@ -28,7 +28,7 @@ export function textOfKeyPart(part: string): string {
 
 /** The names of all keys. What stands in braces names the slot: all of one viewer lie in one, and all of one log. */
 export interface RedisKeys {
-  /** Before the feedId of one of this viewer's instances, and before `current` and `live`. */
+  /** Before the feedId of one of this viewer's instances, and before `current`. */
   feeds(viewerId: string): string;
   /** Before the names of a log's parts, such as `state`. */
   log(logId: string): string;

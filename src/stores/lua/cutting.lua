@@ -1,6 +1,6 @@
 -- Cuts `count` items from `offset` on out of an instance, and lengthens its life. Gives its header, an instance of the cut items
 -- alone, what their hashes name, and all hashes where the caller has to keep what they name. False when it is gone.
-local function cutInstance(key, live, feedId, nowMs, ttlMs, offset, count, references)
+local function cutInstance(key, current, feedId, nowMs, ttlMs, offset, count, references)
   local header = readHeader(key, nowMs)
   if not header then return false end
 
@@ -22,10 +22,10 @@ local function cutInstance(key, live, feedId, nowMs, ttlMs, offset, count, refer
   -- A Redis that is full and evicts nothing refuses these: the page is read all the same.
   redis.pcall('SETRANGE', key, HEADER_BYTES - 8, struct.pack('>d', expiresAtMs))
   lengthenTtl(key, ttlMs)
-  for _, member in ipairs(redis.call('ZRANGE', live, 0, -1)) do
-    if feedIdOf(member) == feedId then redis.pcall('ZADD', live, 'GT', nowMs, member) end
+  for _, member in ipairs(listInstances(current)) do
+    if feedIdOf(member) == feedId then redis.pcall('ZADD', current, 'GT', nowMs, member) end
   end
-  lengthenTtl(live, ttlMs)
+  lengthenTtl(current, ttlMs)
   if isNextLife then keepReferences(references, key, header.size, ttlMs) end
 
   local named = {}

@@ -18,16 +18,31 @@ local function told(feedId, header)
   return { feedId, string.format('%.17g', header.generatedAtMs), header.size }
 end
 
--- The alias is `<feedId> <expiresAtMs>`.
+-- `current` is all that is kept for a viewer beside the instances, a sorted set: `=<feedId>` is the alias, its score when it
+-- expires; `<feedId>` (a successor's `<feedId>><of>:<offset>`) is an instance, its score when it was read last.
 local function readAlias(key, nowMs)
-  local value = redis.call('GET', key)
-  if not value then return nil end
-  local feedId, expiresAtMs = value:match('^(%S+) (%d+)$')
-  if feedId and tonumber(expiresAtMs) > nowMs then return feedId end
+  for _, member in ipairs(redis.call('ZRANGEBYSCORE', key, string.format('(%.0f', nowMs), '+inf')) do
+    if member:sub(1, 1) == '=' then return member:sub(2) end
+  end
   return nil
 end
 
--- Members of `live` are `<feedId>`, a successor's `<feedId>><of>:<offset>`; their score is when they were read last.
+local function writeAlias(key, feedId, expiresAtMs)
+  for _, member in ipairs(redis.call('ZRANGE', key, 0, -1)) do
+    if member:sub(1, 1) == '=' then redis.call('ZREM', key, member) end
+  end
+  redis.call('ZADD', key, expiresAtMs, '=' .. feedId)
+end
+
+-- The members that are instances, the one read longest ago first.
+local function listInstances(key)
+  local members = {}
+  for _, member in ipairs(redis.call('ZRANGE', key, 0, -1)) do
+    if member:sub(1, 1) ~= '=' then members[#members + 1] = member end
+  end
+  return members
+end
+
 local function feedIdOf(member)
   return member:match('^[^>]+')
 end

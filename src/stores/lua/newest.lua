@@ -1,7 +1,7 @@
--- KEYS: live. ARGV: what instances' keys begin with, nowMs. Gives the header of the instance generated last.
+-- KEYS: current. ARGV: what instances' keys begin with, nowMs. Gives the header of the instance generated last.
 local nowMs = tonumber(ARGV[2])
 local newest, newestId
-for _, member in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
+for _, member in ipairs(listInstances(KEYS[1])) do
   local feedId = feedIdOf(member)
   local header = readHeader(ARGV[1] .. feedId, nowMs)
   if header and (not newest or header.generatedAtMs >= newest.generatedAtMs) then newest, newestId = header, feedId end

@@ -13,7 +13,7 @@ export interface Ground {
   readonly clock: ManualClock;
   /** One a gateway. */
   readonly stores: readonly Store[];
-  /** Lets one thing go that is kept for this viewer: an instance, the alias, or (true) the list of those that live. */
+  /** Lets one thing go that is kept for this viewer: an instance, or the alias; true when the list of those that live went with it. */
   evict(viewerId: string, which: number): Promise<boolean>;
   /** All that is kept for this viewer, to be put back as a failover does that lost all that came after. */
   dump(viewerId: string): Promise<Dump>;
@@ -67,7 +67,7 @@ export async function redisGround(): Promise<Ground> {
       const keys = await keysOf(viewerId);
       const key = keys[which % Math.max(1, keys.length)];
       if (key !== undefined) await client.del(key);
-      return key?.endsWith(':live') ?? false;
+      return key?.endsWith(':current') ?? false;
     },
     dump: async (viewerId) => ({ rows: (await Promise.all((await keysOf(viewerId)).map(read))).flat() }),
     async restore(viewerId, { rows }) {
@@ -81,7 +81,7 @@ export async function redisGround(): Promise<Ground> {
     instances: async (viewerId) =>
       (await keysOf(viewerId))
         .map((key) => key.slice(key.lastIndexOf(':') + 1))
-        .filter((name) => name !== 'current' && name !== 'live'),
+        .filter((name) => name !== 'current'),
     async close() {
       await Promise.all(stores.map((store) => store.close()));
       await redis.stop();
