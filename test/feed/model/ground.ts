@@ -45,6 +45,8 @@ interface Key {
   readonly key: string;
   readonly value: Buffer;
   readonly ttlMs: number;
+  /** What `current` has as its alias. */
+  readonly alias: { readonly member: string; readonly score: number } | undefined;
 }
 
 /** A real redis-server. */
@@ -54,9 +56,15 @@ export async function redisGround(): Promise<Ground> {
   const stores = await openMany(redis.url, clock);
   const { client } = redis;
   const keysOf = async (viewerId: string) => (await client.keys(`{${viewerId}}:HOMEPAGE:*`)).sort();
+  const aliasOf = async (key: string): Promise<Key['alias']> => {
+    if (!key.endsWith(':current')) return undefined;
+    const members = await client.zrangebyscore(key, '-inf', '+inf', 'WITHSCORES');
+    const at = members.findIndex((member) => member.startsWith('='));
+    return at < 0 ? undefined : { member: members[at] ?? '', score: Number(members[at + 1]) };
+  };
   const read = async (key: string): Promise<Key[]> => {
     const [value, ttlMs] = [await client.dumpBuffer(key), await client.pttl(key)];
-    return value ? [{ key, value, ttlMs }] : [];
+    return value ? [{ key, value, ttlMs, alias: await aliasOf(key) }] : [];
   };
   const write = async ({ key, value, ttlMs }: Key) =>
     void (await client.restore(key, Math.max(1, ttlMs), value, 'REPLACE'));
@@ -75,13 +83,16 @@ export async function redisGround(): Promise<Ground> {
       if (keys.length > 0) await client.del(...keys);
       for (const row of rows as readonly Key[]) await write(row);
     },
-    async restoreAlias(_viewerId, { rows }) {
-      for (const row of rows as readonly Key[]) if (row.key.endsWith(':current')) await write(row);
+    async restoreAlias(viewerId, { rows }) {
+      const old = (rows as readonly Key[]).flatMap(({ alias }) => alias ?? []);
+      const key = `{${viewerId}}:HOMEPAGE:current`;
+      const present = await aliasOf(key);
+      if (present) await client.zrem(key, present.member);
+      for (const { member, score } of old) await client.zadd(key, score, member);
+      if (old.length > 0) await client.pexpire(key, 3_600_000);
     },
     instances: async (viewerId) =>
-      (await keysOf(viewerId))
-        .map((key) => key.slice(key.lastIndexOf(':') + 1))
-        .filter((name) => name !== 'current'),
+      (await keysOf(viewerId)).map((key) => key.slice(key.lastIndexOf(':') + 1)).filter((name) => name !== 'current'),
     async close() {
       await Promise.all(stores.map((store) => store.close()));
       await redis.stop();
