@@ -63,7 +63,11 @@ export function createIdService(deps: {
       const lease = await generators.lease(query);
       if (typeof lease === 'string') {
         held = undefined;
-        lost(lease === 'paused' ? 'waiting out a failover of the store' : 'all 256 generators are taken');
+        lost(
+          lease === 'paused'
+            ? `waiting for ${RESERVE_MS / 1000} s, as the store is new or has failed over`
+            : 'all 256 generators are taken',
+        );
         return;
       }
       const { generator, afterMs } = lease;

@@ -149,7 +149,7 @@ describe('the id service', () => {
     assert.equal(service.next('ann', 5).length, 5);
     isPaused = true;
     await clock.advance(1600);
-    assert.match(String(refusal(service)), /failover/);
+    assert.match(String(refusal(service)), /failed over/);
     isPaused = false;
     await clock.advance(1000);
     assert.equal(service.next('ann', 5).length, 5);

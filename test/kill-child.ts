@@ -1,15 +1,15 @@
 import { systemClock } from '../src/clock.ts';
-import { openSqliteStore } from '../src/stores/sqlite.ts';
+import { openStore } from '../src/stores/registry.ts';
 import { createPollers } from '../src/timeline/pollers.ts';
 import { createHttpClient } from '../src/upstreams/http.ts';
 import { createMastodon } from '../src/upstreams/mastodon.ts';
 import { createSource } from './timeline/house.ts';
 
 /**
- * A gateway's write side in a process of its own, for kill.test.ts: `node kill-child.ts URL FILE`. Polls as fast as it may until
+ * A gateway's write side in a process of its own, for kill.test.ts: `node kill-child.ts URL SPEC`. Polls as fast as it may until
  * its standard input ends. All children have one holder's name, so that a new one need not wait for the old one's lease.
  */
-const [url = '', file = ''] = process.argv.slice(2);
+const [url = '', spec = ''] = process.argv.slice(2);
 const clock = systemClock;
 const http = createHttpClient({ version: 'test', clock });
 const mastodon = createMastodon(
@@ -18,7 +18,7 @@ const mastodon = createMastodon(
 );
 // Only what headers tell bounds fills and sweeps, so that they are many in the seconds of a test.
 const upstream = { ...mastodon, describe: async () => ({ ...(await mastodon.describe()), throttles: [] }) };
-const store = await openSqliteStore({ file });
+const store = await openStore(spec);
 const pollers = createPollers({
   sources: [
     createSource({ upstream }, { minIntervalMs: 1, idleIntervalMs: 1, sweepIntervalMs: 50, ownInterval: true }),
