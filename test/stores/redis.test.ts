@@ -1,10 +1,21 @@
 import { after } from 'node:test';
+import type { Redis } from 'ioredis';
 import { openStore } from '../../src/stores/registry.ts';
 import { startRedis } from '../redis-server.ts';
 import { describeStoreContract } from './contract.ts';
 
 const redis = await startRedis();
-after(() => redis.stop());
+const other = await startRedis();
+after(async () => {
+  await Promise.all([redis.stop(), other.stop()]);
+});
+
+/** Leases end by the server's clock, which cannot be set. */
+async function passTime(client: Redis, ms: number): Promise<void> {
+  for (const key of await client.keys('*LEASE:*')) {
+    await client.pexpire(key, Math.max(0, (await client.pttl(key)) - ms));
+  }
+}
 
 const open = async () => {
   await redis.client.flushall();
@@ -15,10 +26,15 @@ describeStoreContract('the store on Redis', open, {
   spec: () => redis.url,
   expiresBySweep: false,
   callsOthers: true,
-  // Leases end by the server's clock, which cannot be set.
-  async passTime(ms) {
-    for (const key of await redis.client.keys('*LEASE:*')) {
-      await redis.client.pexpire(key, Math.max(0, (await redis.client.pttl(key)) - ms));
-    }
-  },
+  passTime: (ms) => passTime(redis.client, ms),
+});
+
+const openApart = async () => {
+  await Promise.all([redis.client.flushall(), other.client.flushall()]);
+  return openStore({ feeds: redis.url, timelines: { kind: 'redis', url: other.url, keyPrefix: 'main:' } });
+};
+
+describeStoreContract('the store on two Redis, feeds apart', openApart, {
+  expiresBySweep: false,
+  passTime: (ms) => passTime(other.client, ms),
 });
