@@ -4,6 +4,7 @@ import type { RedisScript } from './redis-script.ts';
 
 /** The single commands that the store needs beside its scripts. */
 export type RedisCommand =
+  | 'exists'
   | 'get'
   | 'hgetall'
   | 'hmget'
@@ -12,7 +13,6 @@ export type RedisCommand =
   | 'ping'
   | 'publish'
   | 'set'
-  | 'xdel'
   | 'xrange';
 
 /** What goes to Redis: text is sent as UTF-8. */

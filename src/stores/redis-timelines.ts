@@ -3,7 +3,7 @@ import type { PostId } from '../post.ts';
 import { list, type RedisConnection, text } from './redis-connection.ts';
 import type { RedisKeys } from './redis-keys.ts';
 import { COUNTS, readKnown, readRecord, readState } from './redis-log-rows.ts';
-import { redisOutbox } from './redis-outbox.ts';
+import { CHANGES_AT_ONCE, KEPT_MS, redisOutbox } from './redis-outbox.ts';
 import { postValues } from './redis-posts.ts';
 import { redisScript } from './redis-script.ts';
 import type { SweepState } from './sweep-state.ts';
@@ -31,16 +31,23 @@ const STEP_ROWS = 250;
 const IDS_AT_ONCE = 1000;
 
 /** Logs, each in a slot of its own: everything of one changes in one step. Post bodies lie elsewhere. @see redis-outbox.ts */
-export function redisTimelines(connection: RedisConnection, keys: RedisKeys): TimelineStore {
+export function redisTimelines(connection: RedisConnection, keys: RedisKeys, now: () => number): TimelineStore {
   const outbox = redisOutbox(connection, keys);
   const stateKey = (logId: string) => `${keys.log(logId)}state`;
 
   /** What a reader is told of is there for it to read. */
   async function records(logId: string, reply: unknown): Promise<readonly LogRecord[]> {
-    const [rows, removed, pending] = list(reply);
+    const [rows, removed, pending, kept] = list(reply);
     if (Number(pending) > 0) await outbox.make(logId);
     const flags = list(removed);
-    return list(rows).map((row, n) => readRecord(logId, row, flags[n] === 1));
+    const found = list(rows).map((row, n) => readRecord(logId, row, flags[n] === 1));
+    if (connection.isCluster && Number(kept) > 0) {
+      const young = found.filter(
+        (one) => one.kind !== 'remove' && !one.removed && now() - one.arrivedAtMs < 2 * KEPT_MS,
+      );
+      await outbox.mend(logId, [...new Set(young.map(({ postId }) => postId))]);
+    }
+    return found;
   }
 
   async function between(logId: string, highest: string, lowest: string, limit: number): Promise<readonly KnownPost[]> {
@@ -147,6 +154,7 @@ function commitValues(commit: LogCommit, holder: string): readonly (string | num
     ...[commit.gaps, commit.lateness, commit.memory, commit.sweep].map(asJson),
     ...COUNTS.map((name) => counts?.[name] ?? 0),
     append.length,
+    CHANGES_AT_ONCE,
     ...append.flatMap(recordValues),
     ...bodies,
   ];

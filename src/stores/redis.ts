@@ -35,7 +35,7 @@ export async function openRedisStore(
   const feedKeys = redisKeys(spec.feeds.keyPrefix ?? '');
   return {
     feeds: redisFeeds({ instances, references: main, keys: { ...keys, feeds: feedKeys.feeds }, now: clock.now }),
-    timelines: redisTimelines(main, keys),
+    timelines: redisTimelines(main, keys, clock.now),
     posts: redisPosts(main, keys),
     leases: redisLeases(main, keys),
     secrets: redisSecrets(main, keys),

@@ -18,7 +18,19 @@ describe('the published JSON Schema', () => {
       properties: Record<string, { additionalProperties?: unknown }>;
       additionalProperties: unknown;
     };
-    const sections = ['$schema', 'sources', 'store', 'server', 'auth', 'tokens', 'forYou', 'timeline', 'polling', 'ids', 'operator'];
+    const sections = [
+      '$schema',
+      'sources',
+      'store',
+      'server',
+      'auth',
+      'tokens',
+      'forYou',
+      'timeline',
+      'polling',
+      'ids',
+      'operator',
+    ];
     assert.deepEqual(Object.keys(properties), sections);
     assert.equal(additionalProperties, false);
     assert.equal(properties.server?.additionalProperties, false);

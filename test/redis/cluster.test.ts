@@ -70,11 +70,30 @@ describe('a cluster whose failover lost the newest writes', () => {
     assert.equal((await store.timelines.readLog(log)).head, `${NOW}-2`, 'the tail is lost');
 
     await store.timelines.liftHead(log, passed);
+    const stale = { logId: log, expectedVersion: 1, nowMs: NOW, append: [], posts: [] };
+    assert.deepEqual(await store.timelines.commit(stale), { committed: false }, 'what was lost may have been built on');
+    assert.equal((await store.timelines.readLog(log)).version, 1001);
     await commitTo(store, log, edit('third', NOW + 2));
     assert.equal(await textOf(), 'third');
     await appendTo(store, log, ['4', '5', '6']);
     const again = await postIdsOf(store.timelines.recordsAfter({ logId: log, after: passed, limit: 9 }));
     assert.deepEqual(again, [post, '4', '5', '6']);
+  });
+});
+
+describe('a cluster whose failover lost what a log shows, and not the log', () => {
+  it('has the posts for whoever reads the log', BOUND, async (t) => {
+    const store = await open();
+    t.after(() => store.close());
+    const nowMs = Date.now();
+    const post = await postElsewhere(await cluster.shardOf(stateOf('town')));
+    const key = `${redisKeys('').posts}${post}`;
+    await appendTo(store, 'town', ['2', post], { append: [sampleRecord(post, { arrivedAtMs: nowMs })], nowMs });
+    await (await cluster.shardOf(key)).primary.client.del(key);
+    assert.equal((await store.posts.getPosts([post])).size, 0);
+    await store.timelines.recordsAfter({ logId: 'town', limit: 9 });
+    const found = (await store.posts.getPosts([post])).get(post);
+    assert.deepEqual([found?.post.text, found?.shownBy], [`text of ${post}`, ['town']]);
   });
 });
 

@@ -1,9 +1,17 @@
 -- KEYS: a log's state, the lease of its holder. ARGV: expectedVersion, nowMs, the holder (or empty), the watermark's upstreamId and
--- orderKey, floorKey, gaps, lateness, memory, sweep (each empty when it stays), six counts; how many records and 9 values each;
+-- orderKey, floorKey, gaps, lateness, memory, sweep (each empty when it stays), six counts; how many records (then how many
+-- changes to give) and 9 values each;
 -- bodies: the post id that shows it and 6 values each. Gives 0 when another was first, else the state and the changes of posts to make.
 local base = KEYS[1]:sub(1, -#'state' - 1)
 local nowMs = tonumber(ARGV[2])
 local version = tonumber(redis.call('HGET', KEYS[1], 'version') or 0)
+-- What a failover lost may have had the versions that come next: who has read one of those commits on nothing any more.
+local history = redis.call('INFO', 'replication'):match('master_replid:(%x+)')
+local known = redis.call('HGET', KEYS[1], 'history')
+if known and known ~= history then
+  redis.call('HSET', KEYS[1], 'history', history, 'version', version + 1000)
+  return 0
+end
 if version ~= tonumber(ARGV[1]) then return 0 end
 if ARGV[3] ~= '' then
   local holder = redis.call('GET', KEYS[2])
@@ -11,7 +19,7 @@ if ARGV[3] ~= '' then
 end
 
 local COUNTS = { 'posts', 'requests', 'duplicatesDropped', 'leaksPrevented', 'backfilled', 'gaps' }
-local FIRST_RECORD = 18
+local FIRST_RECORD = 19
 local RECORD, BODY = 9, 7
 local recordCount = tonumber(ARGV[17])
 local firstBody = FIRST_RECORD + recordCount * RECORD
@@ -109,5 +117,5 @@ if ARGV[10] ~= '' then redis.call('SET', base .. 'sweep', ARGV[10]) end
 for at, name in ipairs(COUNTS) do
   if ARGV[10 + at] ~= '0' then redis.call('HINCRBY', KEYS[1], 'count ' .. name, ARGV[10 + at]) end
 end
-redis.call('HSET', KEYS[1], 'version', version + 1)
-return { redis.call('HGETALL', KEYS[1]), redis.call('XRANGE', base .. 'outbox', '-', '+', 'COUNT', 2000) }
+redis.call('HSET', KEYS[1], 'version', version + 1, 'history', history)
+return { redis.call('HGETALL', KEYS[1]), unmadeChanges(base, ARGV[18]) }

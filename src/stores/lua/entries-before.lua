@@ -1,5 +1,6 @@
 -- KEYS: a log's state. ARGV: the last position, limit, and where reading begins: a sortAt and a post id, or '+inf'.
--- Gives entry records by (sortAt, post id) descending, and how many changes of posts are not made yet.
+-- Gives entry records by (sortAt, post id) descending, nothing, whether changes of posts are not made yet, and how
+-- many there are.
 local base = KEYS[1]:sub(1, -#'state' - 1)
 local upTo, limit, beginSort, beginId = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
 local CHUNK = 200
@@ -14,4 +15,4 @@ while #entries < limit do
   if #chunk < 2 * CHUNK then break end
   offset = offset + CHUNK
 end
-return { entries, {}, pendingChanges(base) }
+return { entries, {}, countChanges(base) }

@@ -3,7 +3,7 @@
 -- uri to positions of entries), `uses` (hash: post id to how many records but removals name it), `known` (hash: post id to JSON of
 -- upstreamId, orderKey, revision, sortAt, arrivedAt, removedAt), `order` (those by `<orderKey>\0<post id>`), `shown` (post ids of
 -- which the log brought a body, by when), `inside` (hash: such a post id to the posts in it, as key parts), `outbox` (a stream of
--- changes of posts, which lie in other slots, that are not made yet), `sweep`, `status`.
+-- changes of posts, which lie in other slots: those behind `state`'s `made` are not made yet), `sweep`, `status`.
 local function readKnown(base, postId)
   local value = redis.call('HGET', base .. 'known', postId)
   return value and cjson.decode(value) or nil
@@ -52,6 +52,13 @@ local function endShowing(base, via, isRemoved)
   end
 end
 
-local function pendingChanges(base)
-  return redis.call('XLEN', base .. 'outbox')
+-- Those behind the one that was made last.
+local function unmadeChanges(base, count)
+  local made = redis.call('HGET', base .. 'state', 'made')
+  return redis.call('XRANGE', base .. 'outbox', made and '(' .. made or '-', '+', 'COUNT', count)
+end
+
+-- How many are not made yet (1: some), and how many there are.
+local function countChanges(base)
+  return #unmadeChanges(base, 1), redis.call('XLEN', base .. 'outbox')
 end

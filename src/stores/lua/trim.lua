@@ -1,5 +1,5 @@
 -- KEYS: a log's state. ARGV: beforeMs, keepEntries, keepKnown, how many of a kind one step drops. Gives 1 when there is more to drop,
--- and how many changes of posts are not made yet.
+-- and whether changes of posts are not made yet.
 local base = KEYS[1]:sub(1, -#'state' - 1)
 local beforeMs, keepEntries, keepKnown, step = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local isFull = false
@@ -80,4 +80,4 @@ if surplus > 0 then
   redis.call('HINCRBY', KEYS[1], 'version', 1)
   isFull = isFull or surplus == step
 end
-return { isFull and 1 or 0, pendingChanges(base) }
+return { isFull and 1 or 0, (countChanges(base)) }
