@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
+import { machine } from './side-by-side.ts';
 
 const BENCHES = ['reply-to-log', 'nothing-new', 'memory', 'many-sources'];
 const USAGE = `npm run bench -- [NAME...]
@@ -16,8 +16,7 @@ if (names.includes('--help') || names.includes('-h')) {
   console.error(`no bench is called ${unknown.join(', ')}\n\n${USAGE}`);
   process.exitCode = 2;
 } else {
-  const gib = Math.round(totalmem() / 2 ** 30);
-  console.log(`Node ${process.version}, ${cpus().length} cores (${cpus()[0]?.model.trim()}), ${gib} GiB`);
+  console.log(machine());
   for (const name of names.length > 0 ? names : BENCHES) {
     // A process of its own each: what one leaves behind slows none of the others.
     const { status } = spawnSync(process.execPath, ['--expose-gc', join(import.meta.dirname, `${name}.ts`)], {

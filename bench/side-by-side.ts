@@ -1,3 +1,5 @@
+import { cpus, totalmem } from 'node:os';
+
 /** Work that is compared: each gets its turn in every round, so that what slows the machine slows all alike. */
 export type Contender = readonly [name: string, work: () => unknown];
 
@@ -15,7 +17,12 @@ export async function sideBySide(contenders: readonly Contender[], rounds: numbe
 }
 
 export function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+  return percentile(values, 0.5);
+}
+
+/** The value below which this part of them lies, 0 to below 1; NaN of none. */
+export function percentile(values: readonly number[], part: number): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length * part)] ?? Number.NaN;
 }
 
 /** Prints a table in Markdown. */
@@ -25,6 +32,12 @@ export function print(title: string, head: readonly string[], rows: readonly (re
   const line = (row: readonly (string | number)[]) =>
     `| ${row.map((cell, column) => String(cell).padEnd(widths[column] ?? 0)).join(' | ')} |`;
   console.log(`\n### ${title}\n\n${all.map(line).join('\n')}`);
+}
+
+/** What the figures were measured on. */
+export function machine(): string {
+  const gib = Math.round(totalmem() / 2 ** 30);
+  return `Node ${process.version}, ${cpus().length} cores (${cpus()[0]?.model.trim()}), ${gib} GiB`;
 }
 
 /** Three significant digits. */

@@ -1,0 +1,117 @@
+import { freemem } from 'node:os';
+import { type RedisServer, startRedis } from '../../test/redis-server.ts';
+import { type Day, runDay } from './day.ts';
+import { jsonIds, jsonItems, type Keeper, listKeeper, ourKeeper } from './keepers.ts';
+import type { Pool } from './pool.ts';
+import { type Usage, viewerBytes, viewerUsedBytes } from './usage.ts';
+import { createWorkload, DAY_MS, GENERATIONS, HOUR_MS } from './workload.ts';
+
+const SEED = 1;
+/** The figures begin when the first readers have come back. */
+const FROM_MS = 4 * HOUR_MS;
+/** A generation of ours writes 500 references by a script each: so many fewer viewers keep two cores in time. */
+const OURS_SHARE = 1 / 50;
+/** Below so many a day fewer viewers are loaded. */
+const FULL_MINUTES = 4;
+/** With TTLs of seconds what has expired must go as promptly as with TTLs of an hour. */
+const SERVER = ['--hz', '100', '--active-expire-effort', '10'];
+
+/** One way of keeping feeds. */
+export interface Variant {
+  readonly name: string;
+  readonly isOurs: boolean;
+  /** The part of a day's instances that live at once, and about the bytes of each: for what fits into memory. */
+  readonly ttlMs: number;
+  readonly about: number;
+  open(deps: { url: string; pool: Pool; factor: number }): Promise<Keeper>;
+}
+
+function list(name: string, hours: number, about: number, rendering: typeof jsonItems): Variant {
+  const ttlMs = hours * HOUR_MS;
+  const open: Variant['open'] = async (deps) => listKeeper({ ...deps, ttlMs, render: rendering(deps.pool) });
+  return { name, isOurs: false, ttlMs, about, open };
+}
+
+export const JSON_1H = 'JSON items, 1 h';
+export const IDS_1H = 'JSON array of ids, 1 h';
+export const OURS = 'Sluice, 1 h, continued by the cursor';
+export const VARIANTS: readonly Variant[] = [
+  list('JSON items, 30 min', 0.5, 66_000, jsonItems),
+  list(JSON_1H, 1, 66_000, jsonItems),
+  list('JSON items, 24 h', 24, 66_000, jsonItems),
+  list(IDS_1H, 1, 12_500, jsonIds),
+  { name: OURS, isOurs: true, ttlMs: HOUR_MS, about: 5600, open: ourKeeper },
+];
+
+/** A day of one variant, in bytes for all viewers. */
+export interface Result {
+  readonly variant: Variant;
+  /** Loaded for real; the bytes of what is kept of viewers are multiplied by `scale`. */
+  readonly loaded: number;
+  readonly scale: number;
+  /** Why not all were. */
+  readonly why: readonly string[];
+  /** Ms of the day in a ms of real time. */
+  readonly factor: number;
+  readonly line: readonly { readonly hour: number; readonly bytes: number }[];
+  /** Mean from hour 4 on and peak of the keys' bytes; mean of what used_memory has grown by. */
+  readonly mean: number;
+  readonly peak: number;
+  readonly used: number;
+  readonly references: number;
+  /** Mean of an instance's key. */
+  readonly instanceBytes: number;
+  readonly day: Day;
+}
+
+/** Runs it in a Redis of its own, which is empty at first. */
+export async function runVariant(
+  variant: Variant,
+  options: { viewers: number; minutes: number; pool: Pool },
+): Promise<Result> {
+  const { viewers, minutes, pool } = options;
+  const factor = DAY_MS / (minutes * 60_000);
+  const { loaded, why } = loadable(variant, viewers, minutes);
+  const scale = viewers / loaded;
+  const server: RedisServer = await startRedis({ args: SERVER });
+  try {
+    const keeper = await variant.open({ url: server.url, pool, factor });
+    const visits = createWorkload(loaded, SEED);
+    const day = await runDay({ keeper, visits, factor, client: server.client });
+    await keeper.close();
+    const counted = day.samples.filter(({ atMs }) => atMs >= FROM_MS).map(({ usage }) => usage);
+    const mean = (of: (usage: Usage) => number) => counted.reduce((sum, each) => sum + of(each), 0) / counted.length;
+    const references = mean(({ keys }) => keys.reference.bytes);
+    const instances = mean(({ keys }) => keys.instance.count);
+    return {
+      variant,
+      loaded,
+      scale,
+      why,
+      factor,
+      line: day.samples.map(({ atMs, usage }) => ({ hour: atMs / HOUR_MS, bytes: viewerBytes(usage) * scale })),
+      mean: mean(viewerBytes) * scale,
+      peak: Math.max(...day.samples.map(({ usage }) => viewerBytes(usage))) * scale,
+      // All viewers share the references.
+      used: mean(viewerUsedBytes) * scale + references,
+      references,
+      instanceBytes: mean(({ keys }) => keys.instance.bytes) / instances,
+      day,
+    };
+  } finally {
+    await server.stop();
+  }
+}
+
+/** As many viewers as two cores serve in the time, and as a third of the free memory holds. */
+function loadable({ isOurs, ttlMs, about }: Variant, viewers: number, minutes: number) {
+  const inTime = Math.round(viewers * (isOurs ? OURS_SHARE : 1) * Math.min(1, minutes / FULL_MINUTES));
+  const held = freemem() / 3 / (GENERATIONS * (ttlMs / DAY_MS) * about);
+  const share = 2 ** Math.min(0, Math.floor(Math.log2(held / inTime)));
+  const why = [
+    ...(isOurs ? ['each generation writes 500 references by a script each, and so many are beyond two cores'] : []),
+    ...(minutes < FULL_MINUTES ? [`in ${minutes} min the machine serves fewer than in ${FULL_MINUTES}`] : []),
+    ...(share < 1 ? ['more do not fit into a third of the free memory'] : []),
+  ];
+  return { loaded: Math.max(1, Math.round(inTime * share)), why };
+}
