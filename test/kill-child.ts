@@ -6,10 +6,10 @@ import { createMastodon } from '../src/upstreams/mastodon.ts';
 import { createSource } from './timeline/house.ts';
 
 /**
- * A gateway's write side in a process of its own, for kill.test.ts: `node kill-child.ts URL SPEC`. Polls as fast as it may until
- * its standard input ends. All children have one holder's name, so that a new one need not wait for the old one's lease.
+ * A gateway's write side in a process of its own, for kill.test.ts: `node kill-child.ts URL SPEC [HOLDER]`. Polls as fast as it may until
+ * its standard input ends. Children that are not told a holder's name have one, so that a new one need not wait for the old one's lease.
  */
-const [url = '', spec = ''] = process.argv.slice(2);
+const [url = '', spec = '', holder = 'gateway'] = process.argv.slice(2);
 const clock = systemClock;
 const http = createHttpClient({ version: 'test', clock });
 const mastodon = createMastodon(
@@ -25,7 +25,7 @@ const pollers = createPollers({
   ],
   store,
   clock,
-  holder: 'gateway',
+  holder,
   keep: { keepHours: 168, keepEntries: 100_000 },
   // Bursts leave gaps, so that fills are killed, too.
   maxPagesPerPoll: 2,
