@@ -122,6 +122,7 @@ function demoConfig(urls: Readonly<Record<string, string>>): Config {
     },
     store: 'sqlite::memory:',
     auth: { kind: 'none', userId: 'demo' },
+    ids: { enabled: true },
     // Short, so that the first page moves within a minute.
     forYou: { currentTtlSeconds: 15 },
     polling: { idleIntervalMs: 3000 },

@@ -46,6 +46,8 @@ function extensionsOf(error: SluiceError, clock: Clock): Record<string, unknown>
   if (error instanceof BadUserInputError) return { code: error.code, argument: error.argument };
   if (PUBLIC_CODES.has(error.code)) return { code: error.code };
   const retryAt = (retryAtMs: number | undefined) => dateTime(retryAtMs ?? clock.now() + RETRY_AFTER_MS);
+  // No time mends a setting.
+  if (error instanceof IdsUnavailableError && error.retryAtMs === undefined) return { code: error.code };
   if (RETRYABLE.some((kind) => error instanceof kind)) {
     return { code: error.code, retryAt: retryAt((error as StoreUnavailableError).retryAtMs) };
   }

@@ -46,4 +46,5 @@ test('a gateway whose settings want no ids says so', async (t) => {
   const { errors } = await edge.ask(ask(), { userId: 'ann' });
   assert.equal(errors[0]?.extensions.code, 'IDS_UNAVAILABLE');
   assert.match(errors[0]?.message ?? '', /ids: \{ enabled: true \}/);
+  assert.equal(errors[0]?.extensions.retryAt, undefined);
 });
