@@ -11,7 +11,7 @@ const SUCCESSOR = redisScript('successor', 'instance');
 const CUT = redisScript('cut', 'instance', 'cutting');
 const PUBLISH = redisScript('publish', 'instance');
 const PURGE = redisScript('purge', 'instance');
-const PUT_REFERENCE = redisScript('put-reference');
+const PUT_REFERENCES = redisScript('put-references');
 
 /** Not all at once, so that others have their turn. */
 const REFERENCES_AT_ONCE = 1000;
@@ -116,16 +116,28 @@ export function redisFeeds(deps: {
       for (let at = 0; at === 0 || at < all.length; at += REFERENCES_AT_ONCE) {
         const some = all.slice(at, at + REFERENCES_AT_ONCE);
         if (some.length === 0) await references.call('ping');
-        const results = await Promise.all(some.map((reference) => put(reference, expiresAtMs)));
+        const results = await put(some, Math.max(1, Math.ceil(expiresAtMs - now())));
         for (const [n, { hash }] of some.entries()) if (results[n] === 0) collided.add(hash);
       }
       return [...collided];
     },
   };
 
-  function put({ hash, key, postId }: Reference, expiresAtMs: number): Promise<unknown> {
-    const ttlMs = Math.max(1, Math.ceil(expiresAtMs - now()));
-    return references.run(PUT_REFERENCE, [keys.references + hash], [key, postId, ttlMs]);
+  /** One step for all where they lie together, one each in a cluster. */
+  async function put(some: readonly Reference[], ttlMs: number): Promise<readonly unknown[]> {
+    const groups = references.isCluster
+      ? some.map((reference) => [reference])
+      : [some].filter(({ length }) => length > 0);
+    const replies = await Promise.all(
+      groups.map((group) =>
+        references.run(
+          PUT_REFERENCES,
+          group.map(({ hash }) => keys.references + hash),
+          [ttlMs, ...group.flatMap(({ key, postId }) => [key, postId])],
+        ),
+      ),
+    );
+    return replies.flatMap(list);
   }
 }
 
@@ -142,7 +154,7 @@ function readHeader(reply: unknown): InstanceHeader {
   return { feedId: text(feedId), generatedAtMs: Number(text(generatedAtMs)), size: Number(size) };
 }
 
-/** @see lua/put-reference.lua */
+/** @see lua/put-references.lua */
 function postIdOf(value: unknown): string | undefined {
   if (!Buffer.isBuffer(value)) return undefined;
   const colon = value.indexOf(':');
