@@ -87,8 +87,7 @@ export async function ourKeeper({ url, pool, factor }: KeeperDeps): Promise<Keep
   const spec = { kind: 'redis', url } as const;
   const store = await openRedisStore({ feeds: spec, timelines: spec });
   const seconds = (ms: number) => Math.round(ms / factor) / 1000;
-  let latestMs = 0;
-  const recommender = pool.recommender(() => latestMs);
+  const { recommender } = pool;
   const forYou = createForYou({
     feeds: store.feeds,
     recommender,
@@ -105,7 +104,6 @@ export async function ourKeeper({ url, pool, factor }: KeeperDeps): Promise<Keep
   const tokens = createTokens([Buffer.alloc(32, 9)]);
 
   function request(userId: string, atMs: number): ForYouRequest {
-    latestMs = Math.max(latestMs, atMs);
     return {
       userId,
       limit: PAGE,

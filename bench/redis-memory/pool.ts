@@ -34,13 +34,13 @@ export interface Pool {
   reasonOf(index: number): Reason;
   /** Indexes of the 500 best of the last 48 h, best first: new for each call. */
   order(atMs: number): readonly number[];
-  /** `order` as a recommender, with its candidates; `now` gives ms of the day. */
-  recommender(now: () => number): Recommender;
+  /** Ranks its candidates as `order` does. */
+  readonly recommender: Recommender;
   candidates(atMs: number): readonly Candidate[];
   read(ids: readonly PostId[]): ReadonlyMap<PostId, Post>;
 }
 
-/** A pool of 1,500 posts, whose orders are always the same for a seed. */
+/** A pool of 1,500 posts; one order after the other they are the same for a seed. */
 export function createPool(seed: number): Pool {
   const random = createRandom(seed);
   const town = createSource('town');
@@ -49,36 +49,36 @@ export function createPool(seed: number): Pool {
   const posts = Array.from({ length: count }, (_, index) =>
     createPost(town, -atMs(index) / 1000, { text: 'x'.repeat(300), html: `<p>${'x'.repeat(300)}</p>` }),
   );
-  const weights = posts.map(() => 4 - 6 * Math.log(1 - random()));
+  // All age alike: which of two posts is above the other does not change as time passes.
+  const strengths = posts.map((_, index) => (4 - 6 * Math.log(1 - random())) * 2 ** (atMs(index) / HALF_LIFE_MS));
   const byId = new Map(posts.map((post) => [post.id, post]));
   const indexes = new Map(posts.map(({ id }, index) => [id, index]));
   const newest = (nowMs: number) => Math.min(count - 1, CANDIDATES - 1 + Math.floor(nowMs / STEP_MS));
   const reasonOf = (index: number) => REASONS[index % REASONS.length] ?? { kind: 'OTHER', text: '' };
 
-  function rank(among: readonly number[], nowMs: number): readonly number[] {
-    const scored = among.map((index) => {
-      const jitter = 1 + JITTER * (2 * random() - 1);
-      return { index, score: (weights[index] ?? 0) * 0.5 ** ((nowMs - atMs(index)) / HALF_LIFE_MS) * jitter };
-    });
-    return scored.sort((a, b) => b.score - a.score).map(({ index }) => index);
+  function rank(among: readonly number[]): readonly number[] {
+    const scores = new Float64Array(count);
+    for (const index of among) scores[index] = (strengths[index] ?? 0) * (1 + JITTER * (2 * random() - 1));
+    return among.toSorted((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0));
   }
 
   function windowAt(nowMs: number): readonly number[] {
-    return Array.from({ length: CANDIDATES }, (_, n) => newest(nowMs) - n);
+    const first = newest(nowMs);
+    return Array.from({ length: CANDIDATES }, (_, n) => first - n);
   }
 
   return {
     posts,
     reasonOf,
-    order: (nowMs) => rank(windowAt(nowMs), nowMs).slice(0, FEED_SIZE),
-    recommender: (now) => ({
+    order: (nowMs) => rank(windowAt(nowMs)).slice(0, FEED_SIZE),
+    recommender: {
       async recommend({ candidates, limit }) {
         const among = candidates.map(({ post }) => indexes.get(post.id) ?? 0);
-        return rank(among, now())
+        return rank(among)
           .slice(0, limit)
           .map((index) => ({ postId: posts[index]?.id ?? '', reason: reasonOf(index) }));
       },
-    }),
+    },
     candidates: (nowMs) =>
       windowAt(nowMs).flatMap((index) => {
         const post = posts[index];

@@ -25,7 +25,7 @@ th:first-child, td:first-child { text-align: left; } tr:last-child { font-weight
 <h1>Feeds in Redis over a day</h1>
 ${notes.map((note) => `<p>${escapeHtml(note)}</p>`).join('\n')}
 <ul>${claims.map(({ says, holds }) => `<li class="${holds ? 'good' : 'bad'}">${holds ? 'holds' : 'missed'}: ${escapeHtml(says)}</li>`).join('')}</ul>
-<h2>Memory</h2><p>Bytes of all keys kept of viewers, from an empty Redis on. The axis is logarithmic: a line further down is ten times less.</p>
+<h2>Memory</h2><p>Bytes of all keys kept of viewers, from an empty Redis on. The axis is logarithmic: one grid line further down is ten times less.</p>
 ${drawMemory(results)}
 <h2>Scrolls</h2><p>Of pages asked for with a cursor: those that ended dead (the instance was gone, the published rule shows an empty page),
 and those that repeat a story, where a design that makes a new feed instead goes on with that.</p>
@@ -39,7 +39,7 @@ ${drawScrolls(results)}
 function drawMemory(results: readonly Result[]): string {
   return draw(460, {
     grid: { left: 70, right: 30, top: 70, bottom: 50 },
-    legend: { data: results.map(({ variant }) => variant.name) },
+    legend: { top: 10, data: results.map(({ variant }) => variant.name) },
     xAxis: {
       type: 'value',
       name: 'hour of the day',
@@ -65,7 +65,7 @@ function drawScrolls(results: readonly Result[]): string {
     Number(((100 * count) / Math.max(1, day.laterPages)).toPrecision(3));
   return draw(320, {
     grid: { left: 260, right: 40, top: 50, bottom: 50 },
-    legend: {},
+    legend: { top: 10 },
     xAxis: { type: 'value', name: '% of later pages', nameLocation: 'middle', nameGap: 30 },
     yAxis: { type: 'category', inverse: true, data: results.map(({ variant }) => variant.name) },
     series: [

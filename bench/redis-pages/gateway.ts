@@ -32,7 +32,7 @@ export interface Job {
 
 /** The For You feed as a gateway has it, over the Redis store. All gateways share keys and the one source. */
 export function createGateway(store: Store) {
-  const recommender = createPool(1).recommender(() => 0);
+  const { recommender } = createPool(1);
   const tokens = createTokens([Buffer.alloc(32, 9)]);
   const forYou = createForYou({
     feeds: store.feeds,
