@@ -2,13 +2,10 @@
 export interface Line<Guest> {
   /**
    * ms until that guest's turn, as things stand; 0: now. With `joins` it takes a place, which holds until it should have
-   * asked again: after that wait, or after `leastMs` when something else keeps it for longer. Who `isUrgent` need not wait
-   * while there are turns that nobody used.
+   * asked again after that wait: not for one whom something else keeps, as it would keep the others, too. Who `isUrgent`
+   * need not wait while there are turns that nobody used.
    */
-  waitMs(
-    guest: Guest,
-    turn: Turn & { isPreferred: boolean; joins: boolean; leastMs: number; isUrgent: boolean },
-  ): number;
+  waitMs(guest: Guest, turn: Turn & { isPreferred: boolean; joins: boolean; isUrgent: boolean }): number;
   /** It went: takes the turn or, where none was free, one that nobody used before, or owes one, which is paid before its next. */
   went(guest: Guest, turn: Turn): void;
 }
@@ -126,9 +123,10 @@ export function createLine<Guest>(wake: (guest: Guest) => void): Line<Guest> {
     }
   }
 
-  function wakeFirst(nowMs: number): void {
+  /** There is a turn, and whoever asked must leave it to another one. */
+  function wakeFirst(asker: Guest, nowMs: number): void {
     const [guest, place] = first(nowMs) ?? [];
-    if (guest === undefined || place === undefined || place.asksAtMs <= nowMs) return;
+    if (guest === undefined || place === undefined || guest === asker || place.asksAtMs <= nowMs) return;
     place.asksAtMs = nowMs;
     wake(guest);
   }
@@ -145,7 +143,7 @@ export function createLine<Guest>(wake: (guest: Guest) => void): Line<Guest> {
 
   return {
     waitMs(guest, turn) {
-      const { nowMs, intervalMs, isPreferred, leastMs } = turn;
+      const { nowMs, intervalMs, isPreferred } = turn;
       if (intervalMs <= 0) {
         places.clear();
         lastTurnMs = Number.NEGATIVE_INFINITY;
@@ -159,11 +157,12 @@ export function createLine<Guest>(wake: (guest: Guest) => void): Line<Guest> {
         joins += 1;
         settle(turn);
       }
-      const freeInMs = turn.isUrgent && spare >= 1 ? 0 : Math.max(0, lastTurnMs + intervalMs - nowMs);
-      const waitMs = Math.ceil(freeInMs + turnsAhead(guest, place, nowMs) * intervalMs);
+      const freeInMs = Math.max(0, lastTurnMs + intervalMs - nowMs);
+      const ownInMs = turn.isUrgent && spare >= 1 ? 0 : freeInMs;
+      const waitMs = Math.ceil(ownInMs + turnsAhead(guest, place, nowMs) * intervalMs);
       if (!turn.joins) return waitMs;
-      place.asksAtMs = nowMs + Math.max(waitMs, leastMs);
-      if (freeInMs === 0 && waitMs > 0 && leastMs === 0) wakeFirst(nowMs);
+      place.asksAtMs = nowMs + waitMs;
+      if (freeInMs === 0 && waitMs > 0) wakeFirst(guest, nowMs);
       return waitMs;
     },
     went(guest, turn) {

@@ -1,6 +1,7 @@
 import { type Asking, createAsking } from './asking.ts';
 import { problemOf } from './back-off.ts';
 import { keepLease } from './lease.ts';
+import { createNap } from './nap.ts';
 import { type Polled, poll } from './poll.ts';
 import type { Reading } from './reading.ts';
 import { createRetry } from './retry.ts';
@@ -48,8 +49,8 @@ export function createLoop(deps: {
   let overlapMs = polling.overlapMs;
   let said: Pick<Said, 'state' | 'problems'> = { state: 'OK', problems: [] };
   let toldOutage: unknown;
-  let nap = new AbortController();
-  budget.onChange(wake);
+  const nap = createNap(clock, reading.signal);
+  budget.onChange(nap.wake);
   const asking = createAsking({
     clock,
     lease,
@@ -64,17 +65,13 @@ export function createLoop(deps: {
 
   function ask(): void {
     isAsked = true;
-    wake();
-  }
-
-  function wake(): void {
-    nap.abort();
+    nap.wake();
   }
 
   function leaseChanged(error?: unknown): void {
     if (error !== undefined) void tellFailure(error);
     if (!lease.isHeld()) isAdopted = false;
-    wake();
+    nap.wake();
   }
 
   /** Goes on where the gateway before left off: its least interval, its wait for a rate limit, its count of the day. */
@@ -218,7 +215,7 @@ export function createLoop(deps: {
 
   async function work(): Promise<void> {
     while (!isStopped) {
-      nap = new AbortController();
+      nap.begin();
       let waitMs = 1000;
       try {
         waitMs = await step();
@@ -226,14 +223,14 @@ export function createLoop(deps: {
         // The store is out: the lease and this loop come back to it.
         await tellFailure(error);
       }
-      if (!isStopped && waitMs > 0) await clock.sleep(Math.min(waitMs, IDLE_MS), nap.signal);
+      if (!isStopped && waitMs > 0) await nap.sleep(Math.min(waitMs, IDLE_MS));
     }
   }
 
   return {
     run: async () => void (await Promise.all([lease.run(), work()])),
     refresh(maxWaitMs) {
-      if (schedule.asked()) wake();
+      if (schedule.asked()) nap.wake();
       return asking.refresh(maxWaitMs);
     },
     called() {
@@ -244,7 +241,7 @@ export function createLoop(deps: {
     stop() {
       isStopped = true;
       lease.stop();
-      wake();
+      nap.wake();
     },
   };
 }

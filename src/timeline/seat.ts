@@ -87,7 +87,7 @@ export function createSeat(credential: Credential, source: Source, day: DayCount
     return isUsedUp ? Math.max(heldMs, day.nextDayMs()) : heldMs;
   }
 
-  function lineMs(share: Share, wish: { isPreferred: boolean; joins: boolean; leastMs: number }): number {
+  function lineMs(share: Share, wish: { isPreferred: boolean; joins: boolean }): number {
     const pool = poolOf(share);
     for (const meter of allowance.meters('page')) {
       // A gap that has just opened need not wait for turns when there were so many before that nobody used.
@@ -139,7 +139,8 @@ export function createSeat(credential: Credential, source: Source, day: DayCount
       const hardMs = Math.max(allowedMs, settingsMs(share), breaker.waitMs());
       const hasRoom = hardMs > 0 || crowd.hasRoom(seat, mostAtOnce(), queue);
       const leastMs = hasRoom ? hardMs : LOOK_AGAIN_MS;
-      return Math.max(leastMs, lineMs(share, { isPreferred: isPreferred || share === 'fill', joins: queue, leastMs }));
+      const joins = queue && leastMs === 0;
+      return Math.max(leastMs, lineMs(share, { isPreferred: isPreferred || share === 'fill', joins }));
     },
     take(share) {
       went(share);

@@ -363,4 +363,18 @@ describe('posts a day', () => {
     await clock.advance(untilMidnightMs);
     assert.equal(billed.waitMs('poll'), 0);
   });
+
+  it('that are used up keep no other source waiting', async () => {
+    const { clock, seat } = createDesk();
+    const day = createDayCount(100, clock.now);
+    const [billed, other] = await Promise.all([seat({ day }), seat()]);
+    await takeTurn(other, 'sweep');
+    day.read(50);
+    assert.ok(billed.waitMs('sweep', { queue: true, isPreferred: true }) > 3_600_000);
+    const turnMs = other.waitMs('sweep', { queue: true });
+    assert.ok(turnMs > 0 && turnMs <= 10_000, `${turnMs} ms`);
+    await clock.advance(turnMs);
+    assert.ok(billed.waitMs('sweep', { queue: true, isPreferred: true }) > 3_600_000);
+    assert.equal(other.waitMs('sweep', { queue: true }), 0);
+  });
 });

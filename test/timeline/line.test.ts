@@ -28,7 +28,6 @@ function run(guests: readonly Guest[], { ms, intervalMs = 1000 }: { ms: number; 
         intervalMs,
         isPreferred: guest.isPreferred,
         joins: true,
-        leastMs: 0,
         isUrgent: false,
       });
       if (waitMs > 0) {
@@ -52,7 +51,7 @@ describe('a line', () => {
     const line = createLine<string>(() => {});
     for (const name of ['a', 'b', 'a']) {
       const turn = { nowMs: 0, intervalMs: 0 };
-      assert.equal(line.waitMs(name, { ...turn, isPreferred: false, joins: true, leastMs: 0, isUrgent: false }), 0);
+      assert.equal(line.waitMs(name, { ...turn, isPreferred: false, joins: true, isUrgent: false }), 0);
       line.went(name, turn);
     }
   });
@@ -101,7 +100,6 @@ describe('a line', () => {
       intervalMs: 1000,
       isPreferred: false,
       joins: true,
-      leastMs: 0,
       isUrgent: false,
     });
     line.went('a', turn(0));
@@ -130,6 +128,49 @@ describe('a line', () => {
         }
       }),
       { numRuns: 40 },
+    );
+  });
+
+  it('never has guests wake each other for ever', () => {
+    const kinds = { source: fc.nat(2), share: fc.constantFrom('fill', 'sweep'), is: fc.boolean() };
+    const change = fc.record({ ...kinds, what: fc.constantFrom('wants', 'wants', 'isWatched', 'isUrgent', 'isKept') });
+    const stage = fc.record({ waitMs: fc.nat(12_000), takes: fc.nat(4), changes: fc.array(change, { maxLength: 4 }) });
+    fc.assert(
+      fc.property(fc.array(stage, { minLength: 20, maxLength: 60 }), (stages) => {
+        const awake = new Set([0, 1, 2]);
+        const line = createLine<string>((guest) => awake.add(Number(guest[0])));
+        const isSo = new Map<string, boolean>();
+        let nowMs = 0;
+
+        /** A source's loop looks for work, as it does each time it is woken. */
+        function look(source: number, takes: number): void {
+          for (const share of ['fill', 'sweep']) {
+            const guest = `${source} ${share}`;
+            if (!isSo.get(`wants ${guest}`)) continue;
+            const isPreferred = share === 'fill' || isSo.get(`isWatched ${source} sweep`) === true;
+            const isUrgent = share === 'fill' && isSo.get('isUrgent 0 fill') === true;
+            const isKept = isSo.get(`isKept ${guest}`) === true;
+            const waitMs = line.waitMs(guest, { nowMs, intervalMs: 5000, isPreferred, joins: !isKept, isUrgent });
+            if (waitMs > 0 || isKept) continue;
+            for (let n = 0; n < takes; n += 1) line.went(guest, { nowMs, intervalMs: 5000 });
+            isSo.set(`wants ${guest}`, false);
+          }
+        }
+
+        for (const { waitMs, takes, changes } of stages) {
+          nowMs += waitMs;
+          for (const { what, source, share, is } of changes) isSo.set(`${what} ${source} ${share}`, is);
+          let looks = 0;
+          for (const source of awake) {
+            awake.delete(source);
+            look(source, takes);
+            looks += 1;
+            assert.ok(looks < 100, 'they come to rest');
+          }
+          for (const { source } of changes) awake.add(source);
+        }
+      }),
+      { numRuns: 500 },
     );
   });
 });
