@@ -37,6 +37,16 @@ export function describeTrim(use: Use): void {
       assert.equal((await store.timelines.readLog('town')).trimmedTo, `${NOW}-2`);
     });
 
+    it('drops edits alone, whose entry went before', async (t) => {
+      const store = await use(t);
+      await appendTo(store, 'town', ['1']);
+      await commitTo(store, 'town', { append: [sampleRecord('1', { kind: 'edit', arrivedAtMs: NOW + 5 })] });
+      for (const beforeMs of [NOW + 5, NOW + 6]) {
+        await store.timelines.trim({ ...EVERYTHING, logId: 'town', beforeMs });
+      }
+      assert.deepEqual(await store.timelines.recordsAfter({ logId: 'town', limit: 9 }), []);
+    });
+
     it('changes nothing when nothing is old, nor on a log that was never committed', async (t) => {
       const store = await use(t);
       const state = await appendTo(store, 'town', ['1', '2']);

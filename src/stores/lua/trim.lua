@@ -40,7 +40,8 @@ if last then
   local ms, n = last:match('^(%d+)-(%d+)$')
   redis.call('XTRIM', base .. 'records', 'MINID', string.format('%s-%.0f', ms, tonumber(n) + 1))
   redis.call('HSET', KEYS[1], 'trimmedTo', last)
-  redis.call('HINCRBY', KEYS[1], 'entries', -entries)
+  -- Not `-entries`: Redis takes no -0.
+  redis.call('HINCRBY', KEYS[1], 'entries', 0 - entries)
   isFull = #dropped == step
 end
 local touched = {}
