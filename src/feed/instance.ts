@@ -4,8 +4,11 @@ import type { FeedInstance, FeedStore, InstanceCut, InstanceHeader } from '../st
 /** An instance as a page reads it, wherever it is kept. */
 export interface ReadableInstance {
   readonly feedId: string;
-  /** Raw items from `offset`, at most `count`; undefined when the instance is gone. */
-  cut(offset: number, count: number): Promise<InstanceCut | undefined>;
+  /**
+   * Raw items from `offset`, at most `count`; undefined when the instance is gone. With `hashesFrom`, also the hashes of the
+   * items from there to `offset`.
+   */
+  cut(offset: number, count: number, hashesFrom?: number): Promise<InstanceCut | undefined>;
 }
 
 /** A generated instance with what its hashes name. */
@@ -20,7 +23,7 @@ export function storedInstance(
 ): ReadableInstance {
   return {
     feedId,
-    cut: (offset, count) => feeds.cut({ viewerId, feedId, offset, count, nowMs: now(), ttlMs }),
+    cut: (offset, count, hashesFrom) => feeds.cut({ viewerId, feedId, offset, count, hashesFrom, nowMs: now(), ttlMs }),
   };
 }
 
@@ -28,9 +31,9 @@ export function storedInstance(
 export function alreadyCut(instance: ReadableInstance, first: InstanceCut): ReadableInstance {
   return {
     feedId: instance.feedId,
-    cut: async (offset, count) => {
+    cut: async (offset, count, hashesFrom) => {
       const isHeld = offset === 0 && (count <= first.items.length || first.items.length === first.size);
-      return isHeld ? { ...first, items: first.items.slice(0, count) } : instance.cut(offset, count);
+      return isHeld ? { ...first, items: first.items.slice(0, count) } : instance.cut(offset, count, hashesFrom);
     },
   };
 }
@@ -44,8 +47,9 @@ export function madeInstance(made: MadeInstance): ReadableInstance {
   };
   return {
     feedId: made.feedId,
-    cut: async (offset, count) => ({
+    cut: async (offset, count, hashesFrom = offset) => ({
       ...header,
+      earlierHashes: made.items.slice(hashesFrom, offset).map(({ hash }) => hash),
       items: made.items.slice(offset, offset + count).map((item) => ({ ...item, postId: made.postIds.get(item.hash) })),
     }),
   };

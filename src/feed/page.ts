@@ -4,7 +4,7 @@ import type { FeedCursor } from '../ids/tokens.ts';
 import type { Post, PostId } from '../post.ts';
 import type { Reason } from '../recommenders/recommender.ts';
 import type { InstanceCut, InstanceHeader } from '../stores/feed-store.ts';
-import { canGoOn, cursorAfter } from './cursor.ts';
+import { canGoOnAfter, cursorAfter } from './cursor.ts';
 import type { ReadableInstance } from './instance.ts';
 import { isOutage, type Outage, problemOf } from './outage.ts';
 import { nameHash, namesOf, servedHashes } from './story.ts';
@@ -76,18 +76,22 @@ export async function cutPage(request: PageRequest): Promise<CutPage | undefined
   if (!found) return;
   const { feed, hashes, visible, cutShort, problems } = found;
 
-  const after = (place: number) => cursorAfter(start, hashes.slice(0, place + 1 - firstPlace(start)));
+  const upTo = (place: number) => hashes.slice(0, place + 1 - firstPlace(start));
+  const after = (place: number) => cursorAfter(start, upTo(place));
   const shown = visible.slice(0, limit);
-  while (shown.length > 0 && !canGoOn(after(shown.at(-1)?.place ?? 0))) shown.pop();
+  while (shown.length > 0 && !canGoOnAfter(start, upTo(shown.at(-1)?.place ?? 0))) shown.pop();
   const last = shown.at(-1);
   const more = visible[shown.length]?.place ?? (cutShort ? last?.place : undefined);
-  const next = last !== undefined && more !== undefined && canGoOn(after(more)) ? after(last.place) : undefined;
+  const next =
+    last !== undefined && more !== undefined && canGoOnAfter(start, upTo(more)) ? after(last.place) : undefined;
   request.watch.check({
     feed,
     offset: start.offset,
     shown: shown.map(({ place }) => ({ place, wasServed: wasShown(start, hashes, place) })),
     isEndTold:
-      next !== undefined || !canGoOn(after(last?.place ?? firstPlace(start) - 1)) || isReadToItsEnd(found, start),
+      next !== undefined ||
+      !canGoOnAfter(start, upTo(last?.place ?? firstPlace(start) - 1)) ||
+      isReadToItsEnd(found, start),
   });
   const items = shown.map(({ place, post, reason }) => ({
     post,
@@ -113,13 +117,12 @@ async function findVisible(request: PageRequest): Promise<Found | undefined> {
   let cutShort = false;
 
   for (let round = 0; round <= MAX_REFILLS && visible.length <= limit && (!feed || end < feed.size); round++) {
-    const first = feed ? end : firstPlace(start);
     const count = feed && round === MAX_REFILLS ? feed.size - end : (firstCount(limit) - visible.length) * 2 ** round;
-    const cut = await instance.cut(first, end + count - first);
+    const cut = await instance.cut(end, count, feed ? undefined : firstPlace(start));
     if (!cut) return feed && visible.length > 0 ? { feed, hashes, visible, cutShort: true, problems } : undefined;
     feed = headerOf(cut);
-    hashes.push(...cut.items.map((item) => item.hash));
-    const raw = cut.items.slice(end - first).map((item, index) => ({ ...item, place: end + index }));
+    hashes.push(...cut.earlierHashes, ...cut.items.map((item) => item.hash));
+    const raw = cut.items.map((item, index) => ({ ...item, place: end + index }));
     if (raw.length === 0) break;
     end += raw.length;
 
@@ -157,7 +160,7 @@ function isReadToItsEnd({ feed, hashes, cutShort }: Found, start: FeedCursor): b
   return !cutShort && firstPlace(start) + hashes.length >= feed.size;
 }
 
-/** The first raw place to read: a lineage's first instance is read from its beginning, for its exact hashes. */
+/** The first raw place whose hash is read: of a lineage's first instance all of them, for they are exact. */
 function firstPlace(start: FeedCursor): number {
   return start.successor ? start.offset : 0;
 }

@@ -15,14 +15,15 @@ export interface FeedStore {
   /** The viewer's newest live instance, whether or not the alias names it. */
   newest(viewerId: string, nowMs: number): Promise<InstanceHeader | undefined>;
   /**
-   * Items `offset` to `offset + count` of a live instance (fewer at its end), undefined when it is gone.
-   * Lengthens the instance's life, never the alias's.
+   * Items `offset` to `offset + count` of a live instance (fewer at its end), undefined when it is gone. With `hashesFrom`, also
+   * the hashes of the items from there to `offset`. Lengthens the instance's life, never the alias's.
    */
   cut(query: {
     viewerId: string;
     feedId: string;
     offset: number;
     count: number;
+    hashesFrom?: number | undefined;
     nowMs: number;
     ttlMs: number;
   }): Promise<InstanceCut | undefined>;
@@ -76,6 +77,8 @@ export interface InstanceHeader {
 }
 
 export interface InstanceCut extends InstanceHeader {
+  /** What `hashesFrom` asked for, else none. */
+  readonly earlierHashes: readonly string[];
   /** `postId` is absent when the reference was lost. */
   readonly items: readonly (InstanceItem & { readonly postId?: PostId | undefined })[];
 }

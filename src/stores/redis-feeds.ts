@@ -57,13 +57,14 @@ export function redisFeeds(deps: {
   }
 
   async function readCut(reply: unknown, ttlMs: number): Promise<InstanceCut | undefined> {
-    const [header, slice, named, all] = list(reply);
+    const [header, slice, named, all, earlier] = list(reply);
     if (header === undefined) return undefined;
     const { items } = decoded(slice as Buffer);
     if (referencesFrom === '') await keepReferences(hashesOf(all as Buffer), ttlMs);
     const values = referencesFrom === '' ? await readReferences(items.map(({ hash }) => hash)) : list(named);
     return {
       ...readHeader(header),
+      earlierHashes: hashesOf(earlier as Buffer),
       items: items.map((item, n) => {
         const postId = postIdOf(values[n]);
         return postId === undefined ? item : { ...item, postId };
@@ -88,13 +89,13 @@ export function redisFeeds(deps: {
       const prefix = keys.feeds(viewerId);
       return foundHeader(await instances.run(NEWEST, [`${prefix}current`], [prefix, nowMs]));
     },
-    async cut({ viewerId, feedId, offset, count, nowMs, ttlMs }) {
+    async cut({ viewerId, feedId, offset, count, hashesFrom, nowMs, ttlMs }) {
       const prefix = keys.feeds(viewerId);
       const id = keyPart(feedId);
       const reply = await instances.run(
         CUT,
         [prefix + id, `${prefix}current`],
-        [id, nowMs, ttlMs, offset, count, referencesFrom],
+        [id, nowMs, ttlMs, offset, count, referencesFrom, hashesFrom ?? ''],
       );
       return readCut(reply, ttlMs);
     },

@@ -81,7 +81,8 @@ function header(row: InstanceRow | undefined): InstanceHeader | undefined {
 
 type Cut = Parameters<FeedStore['cut']>[0];
 
-function cutInstance(sql: Sql, { viewerId, feedId, offset, count, nowMs, ttlMs }: Cut): InstanceCut | undefined {
+function cutInstance(sql: Sql, query: Cut): InstanceCut | undefined {
+  const { viewerId, feedId, offset, count, hashesFrom = offset, nowMs, ttlMs } = query;
   const row = sql.get<InstanceRow & { body: Uint8Array; references_until: number }>(
     `UPDATE instances SET expires_at = max(expires_at, ?1 + ?2), read_at = max(read_at, ?1)
        WHERE viewer = ?3 AND feed_id = ?4 AND expires_at > ?1
@@ -98,7 +99,8 @@ function cutInstance(sql: Sql, { viewerId, feedId, offset, count, nowMs, ttlMs }
     const postId = findReference(sql, item.hash);
     return postId === undefined ? item : { ...item, postId };
   });
-  return { ...found, items };
+  const earlier = decoded(row.body, hashesFrom, offset - hashesFrom);
+  return { ...found, earlierHashes: earlier.map(({ hash }) => hash), items };
 }
 
 /** A life more than needed, so that a scroll pays for this once a life and not on every page. */

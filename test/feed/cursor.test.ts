@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { canGoOn, cursorAfter, firstCursor, successorCursor } from '../../src/feed/cursor.ts';
+import { canGoOnAfter, cursorAfter, firstCursor, successorCursor } from '../../src/feed/cursor.ts';
 import { itemHash, nameHash } from '../../src/feed/story.ts';
 import { hasServed } from '../../src/ids/served-set.ts';
 import { createTokens, type FeedCursor, MAX_TOKEN_LENGTH } from '../../src/ids/tokens.ts';
@@ -38,12 +38,18 @@ test('however the pages were cut, the same place is the same token', () => {
 });
 
 test('what can go on fits into a token, and past 2,000 stories nothing goes on', () => {
-  for (const split of [0, 1, 500, 1000, 1999, 2000]) {
-    const first = cursorAfter(firstCursor(FEED), hashes(names(0, split)));
-    const start = { ...successorCursor(FEED, first), base: Number.MAX_SAFE_INTEGER - 5000 };
-    const full = split === 2000 ? first : cursorAfter(start, hashes(names(split, 2000)));
-    assert(canGoOn(full), `${split} in the first instance`);
-    assert(tokens.sealFeedCursor('ann', full).length <= MAX_TOKEN_LENGTH);
+  for (const count of [1000, 2000]) {
+    for (const split of [0, 1, 500, 999, 1000, 1999, 2000].filter((at) => at <= count)) {
+      const first = cursorAfter(firstCursor(FEED), hashes(names(0, split)));
+      const later = { ...successorCursor(FEED, first), base: Number.MAX_SAFE_INTEGER - 5000 };
+      const [start, served] = split === count ? [firstCursor(FEED), names(0, count)] : [later, names(split, count)];
+      assert(canGoOnAfter(start, hashes(served)), `${split} of ${count} in the first instance`);
+      const full = cursorAfter(start, hashes(served));
+      assert(tokens.sealFeedCursor('ann', full).length <= MAX_TOKEN_LENGTH);
+    }
   }
-  assert(!canGoOn(cursorAfter(firstCursor(FEED), hashes(names(0, 2001)))));
+  assert(!canGoOnAfter(firstCursor(FEED), hashes(names(0, 2001))));
+  const start = successorCursor(FEED, cursorAfter(firstCursor(FEED), hashes(names(0, 1990))));
+  assert(canGoOnAfter(start, hashes(names(1990, 2000))));
+  assert(!canGoOnAfter(start, hashes(names(1990, 2010))));
 });

@@ -17,10 +17,11 @@ async function serve(held: typeof items, options: { size?: number; limit?: numbe
   const watch = createFeedWatch((line) => lines.push(line));
   const instance: ReadableInstance = {
     feedId: 'f1',
-    cut: async (offset, count) => ({
+    cut: async (offset, count, hashesFrom = offset) => ({
       feedId: 'f1',
       generatedAtMs: 0,
       size: options.size ?? held.length,
+      earlierHashes: held.slice(hashesFrom, offset).map(({ hash }) => hash),
       items: held.slice(offset, offset + count),
     }),
   };

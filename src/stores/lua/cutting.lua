@@ -1,6 +1,7 @@
 -- Cuts `count` items from `offset` on out of an instance, and lengthens its life. Gives its header, an instance of the cut items
--- alone, what their hashes name, and all hashes where the caller has to keep what they name. False when it is gone.
-local function cutInstance(key, current, feedId, nowMs, ttlMs, offset, count, references)
+-- alone, what their hashes name, all hashes where the caller has to keep what they name, and those from `hashesFrom` (nil: none)
+-- to the cut. False when it is gone.
+local function cutInstance(key, current, feedId, nowMs, ttlMs, offset, count, references, hashesFrom)
   local header = readHeader(key, nowMs)
   if not header then return false end
 
@@ -35,5 +36,7 @@ local function cutInstance(key, current, feedId, nowMs, ttlMs, offset, count, re
     end
   end
   local all = isNextLife and references == '' and part(HEADER_BYTES, 8 * header.size) or ''
-  return { told(feedId, header), slice, named, all }
+  local from = math.max(0, hashesFrom or first)
+  local earlier = part(HEADER_BYTES + 8 * from, 8 * (first - from))
+  return { told(feedId, header), slice, named, all, earlier }
 end
