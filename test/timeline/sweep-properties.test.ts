@@ -70,7 +70,7 @@ it('sweeps end with what the server shows: late posts once, edits, removals, and
       assert.deepEqual((await house.log()).gaps, []);
       await house.pollers.stop();
     }),
-    { numRuns: 20, endOnFailure: true, reporter: (run) => report(test, run) },
+    { numRuns: 10, endOnFailure: true, reporter: (run) => report(test, run) },
   );
 });
 
