@@ -10,9 +10,11 @@ const SEED = 1;
 /** The figures begin when the first readers have come back. */
 const FROM_MS = 4 * HOUR_MS;
 /** A generation of ours ranks, names and hashes its 500 items: so many fewer viewers keep two cores in time. */
-const OURS_SHARE = 1 / 20;
+const OURS_SHARE = 1 / 50;
 /** Below so many a day fewer viewers are loaded. */
 const FULL_MINUTES = 4;
+/** Bytes of new feeds a second: two cores make, send and keep as many even when others share the machine. */
+const BYTES_A_SECOND = 45e6;
 /** With TTLs of seconds what has expired must go as promptly as with TTLs of an hour. */
 const SERVER = ['--hz', '100', '--active-expire-effort', '10'];
 
@@ -107,11 +109,13 @@ export async function runVariant(
 function loadable({ isOurs, ttlMs, about }: Variant, viewers: number, minutes: number) {
   const inTime = Math.round(viewers * (isOurs ? OURS_SHARE : 1) * Math.min(1, minutes / FULL_MINUTES));
   const held = freemem() / 3 / (GENERATIONS * (ttlMs / DAY_MS) * about);
-  const share = 2 ** Math.min(0, Math.floor(Math.log2(held / inTime)));
+  const sent = (BYTES_A_SECOND * minutes * 60) / (GENERATIONS * about);
+  const share = 2 ** Math.min(0, Math.floor(Math.log2(Math.min(held, sent) / inTime)));
   const why = [
     ...(isOurs ? ['each generation ranks, names and hashes 500 items, and so many are beyond two cores'] : []),
     ...(minutes < FULL_MINUTES ? [`in ${minutes} min the machine serves fewer than in ${FULL_MINUTES}`] : []),
-    ...(share < 1 ? ['more do not fit into a third of the free memory'] : []),
+    ...(held < inTime ? ['more do not fit into a third of the free memory'] : []),
+    ...(sent < inTime ? ['more bytes a second are beyond two cores'] : []),
   ];
   return { loaded: Math.max(1, Math.round(inTime * share)), why };
 }
