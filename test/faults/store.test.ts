@@ -111,7 +111,7 @@ describe('a store', () => {
   }, async () => {
     const calls = await runWithFault(-1, 'refused');
     assert.ok(calls > 100, `${calls} calls`);
-    const step = Math.max(1, Math.floor(calls / 60));
+    const step = Math.max(1, Math.floor(calls / 30));
     for (let n = 0; n < calls; n += step) {
       await runWithFault(n, 'refused');
       await runWithFault(n, 'unanswered');

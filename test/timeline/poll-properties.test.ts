@@ -133,7 +133,7 @@ describe('polling, whatever the server does', () => {
         );
         assert.deepEqual(state.gaps, [], 'no gap stays open');
       }),
-      { numRuns: 8, endOnFailure: true },
+      { numRuns: 5, endOnFailure: true },
     );
   });
 });
