@@ -19,8 +19,9 @@ export function runSluice(
   options: { cwd?: string; env?: Record<string, string>; nodeArgs?: readonly string[] } = {},
 ): Promise<Run> {
   const { cwd = folder({}), env = {}, nodeArgs = [] } = options;
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
   return new Promise((done) => {
-    const settings = { cwd, env: { PATH: process.env.PATH, ...env }, timeout: DEADLINE_MS };
+    const settings = { cwd, env: { PATH, NODE_COMPILE_CACHE, ...env }, timeout: DEADLINE_MS };
     execFile(process.execPath, [...nodeArgs, BIN, ...args], settings, (error, stdout, stderr) => {
       done({ code: error === null ? 0 : Number(error.code ?? -1), stdout, stderr });
     });

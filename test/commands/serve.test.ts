@@ -208,7 +208,7 @@ async function run(env: Record<string, string>): Promise<{ code: number; stderr:
 function spawnSluice(env: Record<string, string>, args: readonly string[]): ChildProcess {
   return spawn(process.execPath, [BIN, 'serve', ...args], {
     cwd: directory,
-    env: { PATH: process.env.PATH, ...env },
+    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
 }
