@@ -21,6 +21,8 @@ export interface Settings {
     /** 0: any free port. */
     readonly port: number;
     readonly host: string;
+    /** Names that it answers to besides loopback names, addresses and `host`. */
+    readonly hosts: readonly string[];
     /** Origins whose pages may ask, none when empty; `loopback`: every loopback origin, without credentials. */
     readonly cors: 'loopback' | readonly string[];
     readonly graphiql: boolean;

@@ -44,11 +44,14 @@ export interface GraphQLContext extends Omit<ContextDeps, 'sources' | 'hydrator'
   readonly present: (bodies: readonly Post[]) => Promise<(body: Post) => Post | undefined>;
   /** A source's log and status, read once a request. Never throws: without the store, what was last known. */
   readonly viewSource: (source: Source) => Promise<SourceView>;
+  /** What `seal` makes of this cursor or token: made at the first call, for as often as a query selects it. */
+  readonly sealedOnce: (position: object, seal: () => string) => string;
 }
 
 /** The context of one request. */
 export function createContext(deps: ContextDeps, viewer: Viewer): GraphQLContext {
   const { sources, hydrator, sourceStates, ...shared } = deps;
+  const sealed = new WeakMap<object, string>();
   const readable = sources.filter((source) => mayRead(source.audience, viewer));
   return {
     ...shared,
@@ -63,5 +66,10 @@ export function createContext(deps: ContextDeps, viewer: Viewer): GraphQLContext
     },
     posts: hydrator.forViewer(viewer),
     viewSource: sourceStates.forRequest(),
+    sealedOnce(position, seal) {
+      const token = sealed.get(position) ?? seal();
+      sealed.set(position, token);
+      return token;
+    },
   };
 }

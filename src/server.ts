@@ -1,24 +1,22 @@
-import { readFileSync } from 'node:fs';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { createSchema, createYoga } from 'graphql-yoga';
-import { type ContextDeps, createContext, type GraphQLContext } from './context.ts';
+import { type ContextDeps, createContext } from './context.ts';
 import { UnauthenticatedError } from './errors.ts';
 import type { FeedWatch } from './feed/watch.ts';
 import { logTag } from './ids/tokens.ts';
-import { createBoundedCache } from './loaders/bounded-cache.ts';
-import { resolvers } from './resolvers/resolvers.ts';
 import { type CorsSetting, createCors } from './server/cors.ts';
+import { refuseCrossSite } from './server/cross-site.ts';
 import { endWhenSent } from './server/end-when-sent.ts';
 import { createGraphiql, wantsPage } from './server/graphiql.ts';
-import { createErrorMask } from './server/graphql-errors.ts';
-import { useDocumentLimits } from './server/graphql-limits.ts';
-import { useStrictUrl } from './server/graphql-params.ts';
-import { isLoopbackHost, refuseForeignHost } from './server/loopback.ts';
+import { createAnswerSize, MAX_ANSWER_LENGTH } from './server/graphql/answer-size.ts';
+import { createGraphql } from './server/graphql/yoga.ts';
+import { createHostCheck } from './server/hosts.ts';
+import { busy, createLoad } from './server/load.ts';
 import { createOperator } from './server/operator.ts';
 import { type Refusal, refuse } from './server/refusal.ts';
 import { readBody } from './server/request-body.ts';
+import { createTurns } from './server/turns.ts';
 import { type AuthSetting, createViewerReader } from './server/viewer.ts';
 import type { Viewer } from './source.ts';
 import { createSourceStates } from './source-states.ts';
@@ -27,7 +25,12 @@ import type { Store } from './stores/store.ts';
 /** What a gateway's edge is made of. The settings are the checked ones, or those parts of them. */
 export interface ServerDeps extends Omit<ContextDeps, 'openLogTags' | 'sourceStates' | 'store'> {
   readonly settings: {
-    readonly server: { readonly host: string; readonly cors: CorsSetting; readonly graphiql: boolean };
+    readonly server: {
+      readonly host: string;
+      readonly hosts?: readonly string[] | undefined;
+      readonly cors: CorsSetting;
+      readonly graphiql: boolean;
+    };
     readonly auth: AuthSetting;
     readonly operator?: { readonly token?: string | undefined } | undefined;
   };
@@ -47,6 +50,13 @@ export interface GraphqlServer {
   dispose(): Promise<void>;
 }
 
+/** What is to be sent; a stream for a client that wants events. */
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer | Readable;
+}
+
 const closing: Refusal = {
   status: 503,
   code: 'UNAVAILABLE',
@@ -62,6 +72,15 @@ const notAcceptable: Refusal = {
   message: 'accept must allow application/graphql-response+json or application/json',
 };
 
+const tooLong: Refusal = {
+  status: 400,
+  code: 'BAD_USER_INPUT',
+  message: `the answer would be longer than ${MAX_ANSWER_LENGTH} characters: select fewer fields, or ask with a lower limit`,
+};
+
+/** A stream of events is cut off when so long nothing of it could be sent, ms: there is a heartbeat every 12 s. */
+const STREAM_STALL_MS = 30_000;
+
 /** How long a server that stops waits for the rest of a request's body. */
 const BODY_GRACE_MS = 1000;
 
@@ -75,11 +94,13 @@ export function createServer(deps: ServerDeps): GraphqlServer {
     sourceStates: createSourceStates(store.timelines, deps.clock),
     openLogTags: new Set(openLogs.map(({ logId }) => logTag(logId))),
   };
-  const yoga = createGraphql(deps);
+  const turn = createTurns(deps.clock);
+  const yoga = createGraphql({ clock: deps.clock, log, sources: deps.sources.length, turn });
+  const load = createLoad();
   const readViewer = createViewerReader(auth);
   const answerCors = createCors(server.cors, auth.kind === 'header' ? auth.name : undefined);
   const answerGraphiql = server.graphiql ? createGraphiql() : undefined;
-  const loopbackOnly = auth.kind === 'none' && isLoopbackHost(server.host);
+  const refuseForeignHost = createHostCheck({ host: server.host, hosts: server.hosts ?? [] });
   const answerOperator = createOperator({
     token: settings.operator?.token,
     feeds: store.feeds,
@@ -96,13 +117,15 @@ export function createServer(deps: ServerDeps): GraphqlServer {
     if (path === '/health') return sendJson(response, 200, { status: 'ok' });
     if (path === '/ready') return sendReadiness(response);
     if (await answerOperator(path ?? '/', request, response)) return;
-    const foreign = loopbackOnly ? refuseForeignHost(request.headers.host) : undefined;
+    const foreign = refuseForeignHost(request.headers.host);
     if (foreign) return refuse(request, response, foreign);
     if (path === '/') return void response.writeHead(302, { location: '/graphql' }).end();
     if (path !== '/graphql') return refuse(request, response, notFound);
     if (answerCors(request, response)) return;
     if (answerGraphiql && wantsPage(request)) return answerGraphiql(request, response);
     if (disposed) return refuse(request, response, closing);
+    const crossSite = refuseCrossSite(request, response.hasHeader('access-control-allow-origin'));
+    if (crossSite) return refuse(request, response, crossSite);
     return answerGraphql(request, response, url);
   }
 
@@ -114,15 +137,52 @@ export function createServer(deps: ServerDeps): GraphqlServer {
     reading.delete(request);
     if (body === undefined || response.writableEnded) return;
     if (body !== null && typeof body === 'object') return refuse(request, response, body);
-    const { method = 'GET', headers } = request;
+    const answered = load.work(async () => {
+      await turn();
+      return execute(request, url, { body, viewer });
+    });
+    if (!answered) return refuse(request, response, busy);
+    const answer = await answered;
+    if ('code' in answer) return refuse(request, response, answer);
+    await send(request, response, answer);
+  }
+
+  /** An answer of at most MAX_ANSWER_LENGTH, or why there is none. */
+  async function execute(
+    { method = 'GET', headers }: IncomingMessage,
+    url: string,
+    { body, viewer }: { body: string | null; viewer: Viewer },
+  ): Promise<Answer | Refusal> {
     const asked = new yoga.fetchAPI.Request(`http://sluice${url}`, {
       method,
       headers: { 'content-type': headers['content-type'] ?? '', accept: headers.accept ?? '*/*' },
       ...(body !== null && { body }),
     });
-    const answer = await yoga.fetch(asked, createContext(contextDeps, viewer));
-    if (answer.status === notAcceptable.status) return refuse(request, response, notAcceptable);
-    await send(answer, response);
+    const answerSize = createAnswerSize();
+    const answer = await yoga.fetch(asked, { ...createContext(contextDeps, viewer), answerSize });
+    if (answerSize.isExceeded) return tooLong;
+    if (answer.status === notAcceptable.status) return notAcceptable;
+    const head = { status: answer.status, headers: Object.fromEntries(answer.headers) };
+    const isJson = answer.headers.get('content-type')?.includes('json') === true;
+    if (!isJson && answer.body !== null) return { ...head, body: Readable.from(answer.body) };
+    const text = await answer.text();
+    return text.length > MAX_ANSWER_LENGTH ? tooLong : { ...head, body: Buffer.from(text) };
+  }
+
+  async function send(request: IncomingMessage, response: ServerResponse, answer: Answer): Promise<void> {
+    const { status, headers, body } = answer;
+    if (body instanceof Readable) {
+      response.writeHead(status, headers).setTimeout(STREAM_STALL_MS, () => response.destroy());
+      // Streams of events end with their client.
+      return pipeline(body, response).catch(() => undefined);
+    }
+    const sent = load.send(body.length, async () => {
+      response.writeHead(status, headers);
+      if (body.length === 0) response.end();
+      else await endWhenSent(response, body);
+    });
+    if (!sent) return refuse(request, response, busy);
+    await sent;
   }
 
   async function sendReadiness(response: ServerResponse): Promise<void> {
@@ -142,6 +202,7 @@ export function createServer(deps: ServerDeps): GraphqlServer {
 
   return {
     handler(request, response) {
+      response.setHeader('x-content-type-options', 'nosniff');
       const work = route(request, response).catch((error: unknown) => {
         log(`answering ${request.method} failed: ${error instanceof Error ? error.stack : String(error)}`);
         if (response.headersSent) response.destroy();
@@ -166,28 +227,6 @@ export function createServer(deps: ServerDeps): GraphqlServer {
   };
 }
 
-function createGraphql({ clock, log }: ServerDeps) {
-  const typeDefs = readFileSync(new URL('../schema.graphql', import.meta.url), 'utf8');
-  return createYoga<GraphQLContext>({
-    schema: createSchema<GraphQLContext>({ typeDefs, resolvers }),
-    plugins: [useStrictUrl(), useDocumentLimits()],
-    maskedErrors: { maskError: createErrorMask({ clock, log }) },
-    // A URL cannot hold a space: Yoga would take any query string that ends in its path for a health check.
-    healthCheckEndpoint: ' ',
-    parserAndValidationCache: {
-      documentCache: createBoundedCache({ maxEntries: 250, maxKeyLength: 20_000 }),
-      errorCache: createBoundedCache({ maxEntries: 0, maxKeyLength: 0 }),
-    },
-    maxRequestBodySize: false,
-    batching: false,
-    multipart: false,
-    cors: false,
-    graphiql: false,
-    landingPage: false,
-    logging: false,
-  });
-}
-
 function viewerOrRefusal(readViewer: (request: IncomingMessage) => Viewer, request: IncomingMessage): Viewer | Refusal {
   try {
     return readViewer(request);
@@ -195,16 +234,6 @@ function viewerOrRefusal(readViewer: (request: IncomingMessage) => Viewer, reque
     if (!(error instanceof UnauthenticatedError)) throw error;
     return { status: 400, code: error.code, message: error.message };
   }
-}
-
-async function send(answer: Response, response: ServerResponse): Promise<void> {
-  response.writeHead(answer.status, Object.fromEntries(answer.headers));
-  if (answer.headers.get('content-type')?.includes('json') || answer.body === null) {
-    const text = await answer.text();
-    return text === '' ? void response.end() : endWhenSent(response, text);
-  }
-  // Streams of events end with their client.
-  await pipeline(Readable.from(answer.body), response).catch(() => undefined);
 }
 
 function sendJson(response: ServerResponse, status: number, body: unknown): void {

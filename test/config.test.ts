@@ -45,7 +45,7 @@ describe('the settings', () => {
         },
       ],
       store: 'sqlite:sluice.db',
-      server: { port: 4000, host: '127.0.0.1', cors: 'loopback', graphiql: true },
+      server: { port: 4000, host: '127.0.0.1', hosts: [], cors: 'loopback', graphiql: true },
       auth: { kind: 'none', userId: 'demo' },
       tokens: { keys: [] },
       forYou: {
@@ -151,7 +151,7 @@ describe('the first problem', () => {
     ],
     ['sources.__proto__: unknown key', JSON.parse('{"sources":{"__proto__":{}}}')],
     [
-      'server.prot: unknown key, known here: port, host, cors, graphiql',
+      'server.prot: unknown key, known here: port, host, hosts, cors, graphiql',
       beside({ server: { prot: 80, host: 'also wrong!' } }),
     ],
     [

@@ -87,7 +87,9 @@ test('a body that does not come within a second is refused', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const socket = connect(Number(new URL(edge.url).port), '127.0.0.1');
   const asked = once(edge.httpServer, 'request');
-  socket.write('POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{');
+  socket.write(
+    'POST /graphql HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{',
+  );
   await asked;
   const disposed = edge.server.dispose();
   t.mock.timers.tick(1000);

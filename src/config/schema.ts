@@ -19,6 +19,11 @@ const sources = z
 const server = section({
   port: whole(0, 65_535).default(4000).describe('0 takes any free port. PORT overrides it.'),
   host: listenHost.default('127.0.0.1').describe('HOST overrides it.'),
+  hosts: z
+    .array(listenHost)
+    .max(1000)
+    .default([])
+    .describe('Names in the Host header that it answers to, besides loopback names, addresses and host.'),
   cors: z.array(origin).max(1000).optional().describe('Origins whose pages may ask; an empty list: none.'),
   graphiql: z.boolean().default(true),
 });

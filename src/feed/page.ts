@@ -93,15 +93,19 @@ export async function cutPage(request: PageRequest): Promise<CutPage | undefined
       !canGoOnAfter(start, upTo(last?.place ?? firstPlace(start) - 1)) ||
       isReadToItsEnd(found, start),
   });
-  const items = shown.map(({ place, post, reason }) => ({
-    post,
-    reason,
-    position: start.base + place,
-    // Made when it is asked for: most clients only take `next`.
-    get cursor() {
-      return after(place);
-    },
-  }));
+  const items = shown.map(({ place, post, reason }): PageItem => {
+    let cursor: FeedCursor | undefined;
+    return {
+      post,
+      reason,
+      position: start.base + place,
+      // Made when it is first asked for: most clients only take `next`.
+      get cursor() {
+        cursor ??= after(place);
+        return cursor;
+      },
+    };
+  });
   return { items, next, feed, problems };
 }
 

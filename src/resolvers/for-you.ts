@@ -1,3 +1,4 @@
+import type { GraphQLContext } from '../context.ts';
 import type {
   FeedInstanceResolvers,
   ForYouItemResolvers,
@@ -7,6 +8,7 @@ import type {
   QueryResolvers,
 } from '../generated/graphql.ts';
 import { formatNodeId } from '../ids/node-id.ts';
+import type { FeedCursor } from '../ids/tokens.ts';
 import { checkLimit, requireUser } from './arguments.ts';
 import { dateTime } from './date-time.ts';
 
@@ -43,14 +45,18 @@ export const ForYouPage: ForYouPageResolvers = {
 };
 
 export const NextPage: NextPageResolvers = {
-  cursor: (cursor, _args, context) => context.tokens.sealFeedCursor(requireUser(context), cursor),
+  cursor: (cursor, _args, context) => seal(cursor, context),
 };
 
 export const ForYouItem: ForYouItemResolvers = {
-  cursor: ({ cursor }, _args, context) => context.tokens.sealFeedCursor(requireUser(context), cursor),
+  cursor: ({ cursor }, _args, context) => seal(cursor, context),
 };
 
 export const FeedInstance: FeedInstanceResolvers = {
   id: ({ feedId }) => formatNodeId({ type: 'feed', feedId }),
   generatedAt: ({ generatedAtMs }) => dateTime(generatedAtMs),
 };
+
+function seal(cursor: FeedCursor, context: GraphQLContext): string {
+  return context.sealedOnce(cursor, () => context.tokens.sealFeedCursor(requireUser(context), cursor));
+}

@@ -73,6 +73,8 @@ async function withoutHidden(view: TimelineView, context: GraphQLContext): Promi
 
 /** Bound to the viewer as soon as one of the token's sources is not for anyone. */
 function seal(purpose: 'since' | 'until' | 'entry', token: TimelineToken, context: GraphQLContext): string {
-  const forAnyone = token.sources.every(({ tag }) => context.openLogTags.has(tag));
-  return context.tokens.sealTimeline(purpose, token, forAnyone ? undefined : context.viewer.userId);
+  return context.sealedOnce(token, () => {
+    const forAnyone = token.sources.every(({ tag }) => context.openLogTags.has(tag));
+    return context.tokens.sealTimeline(purpose, token, forAnyone ? undefined : context.viewer.userId);
+  });
 }

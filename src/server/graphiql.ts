@@ -59,7 +59,6 @@ export function createGraphiql(): (request: IncomingMessage, response: ServerRes
       'content-length': body.length,
       'content-security-policy': CONTENT_SECURITY_POLICY,
       'referrer-policy': 'no-referrer',
-      'x-content-type-options': 'nosniff',
       ...(encoding !== 'identity' && { 'content-encoding': encoding }),
     });
     await endWhenSent(response, body);

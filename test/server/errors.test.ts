@@ -120,7 +120,7 @@ test('documents over the limits are refused before they cost anything', async (t
   const fields = Array.from({ length: 1000 }, (_, n) => `f${n}: id`).join(' ');
   const answer = await edge.ask(`{ viewer { ${fields} } }`);
   assert.deepEqual(codesOf(answer), ['GRAPHQL_VALIDATION_FAILED']);
-  assert.equal(answer.errors[0]?.message, 'an operation must have at most 1000 fields in all, got 1001');
+  assert.equal(answer.errors[0]?.message, 'an operation must have at most 1000 selections in all, got 1001');
 });
 
 test('errors say the same thing twice: nothing of one request stays for the next', async (t) => {

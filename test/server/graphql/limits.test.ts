@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { getIntrospectionQuery, parse } from 'graphql';
-import { exampleTabs } from '../../src/server/graphiql-tabs.ts';
-import { documentLimits, exceededLimits } from '../../src/server/graphql-limits.ts';
+import { exampleTabs } from '../../../src/server/graphiql-tabs.ts';
+import { documentLimits, exceededLimits } from '../../../src/server/graphql/limits.ts';
 
 const errorsOf = (text: string) => exceededLimits(parse(text)).map(({ message }) => message);
 
@@ -35,7 +35,7 @@ test('fragments that double themselves are counted without being written out', (
     (_, n) => `fragment F${n} on Post { a: quoted { ...F${n + 1} } b: quoted { ...F${n + 1} } }`,
   );
   const text = `{ post(id: "1@a") { ...F0 } } ${doubling.join(' ')} fragment F40 on Post { id }`;
-  assert.match(errorsOf(text).join(), /at most 1000 fields in all/);
+  assert.match(errorsOf(text).join(), /at most 1000 selections in all/);
 });
 
 test('fragments that hold themselves end', () => {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type DocumentNode, GraphQLError, Kind, parse, visit } from 'graphql';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../clock.ts';
 import {
   BadUserInputError,
   IdsUnavailableError,
@@ -9,8 +9,8 @@ import {
   SluiceError,
   StoreUnavailableError,
   UpstreamError,
-} from '../errors.ts';
-import { dateTime } from '../resolvers/date-time.ts';
+} from '../../errors.ts';
+import { dateTime } from '../../resolvers/date-time.ts';
 
 const RETRY_AFTER_MS = 5000;
 

@@ -1,0 +1,98 @@
+import {
+  type DocumentNode,
+  GraphQLError,
+  type GraphQLSchema,
+  getIntrospectionQuery,
+  getNullableType,
+  getOperationAST,
+  isListType,
+  parse,
+  TypeInfo,
+  ValidationContext,
+} from 'graphql';
+import { type ComplexityEstimator, createComplexityRule } from 'graphql-query-complexity';
+import type { Plugin } from 'graphql-yoga';
+
+/** What one operation may cost: the fields that it selects times the items of the lists that they are in. */
+export const MAX_COST = 50_000;
+
+/** A record that a page reads costs as much as so many fields, whether or not it is selected. */
+const READ_COST = 10;
+/** What `limit: null` stands for, or more. */
+const PAGE_SIZE = 40;
+/** Items of a list whose length no argument says, such as the pictures of a post: more than most have. */
+const LIST_SIZE = 8;
+/** Past the limit of every page: what is larger a resolver refuses, and says why. */
+const MAX_SIZE = 1_000;
+/** More sources than that are not told apart: who has so many may ask for all their figures. */
+const MAX_SOURCES = 2_000;
+
+/** Refuses operations that cost more than MAX_COST before anything is resolved, with the figure in the error. */
+export function useCostLimit(schema: GraphQLSchema, sources: number): Plugin {
+  const costOf = createCost(schema, sources);
+  return {
+    onExecute({ args: { document, variableValues, operationName } }) {
+      const cost = costOf(document, { variables: variableValues ?? {}, operationName });
+      if (cost > MAX_COST) throw tooDear(cost);
+    },
+  };
+}
+
+/** Of a request: what goes with its document. */
+interface Asked {
+  readonly variables?: Readonly<Record<string, unknown>>;
+  readonly operationName?: string | null | undefined;
+}
+
+/**
+ * Returns what an operation of a valid document costs: each field 1, and inside a list that many times more as the list has
+ * items. An introspection as tools send it costs half of MAX_COST. `sources`: how many there are. 0 for variables that the
+ * execution refuses.
+ */
+export function createCost(schema: GraphQLSchema, sources: number): (document: DocumentNode, asked?: Asked) => number {
+  const sourceCount = Math.min(Math.max(sources, 1), MAX_SOURCES);
+  const costOfSources: ComplexityEstimator = ({ type, field, childComplexity }) =>
+    type.name === 'Query' && field.name === 'sources' ? sourceCount * (1 + childComplexity) : undefined;
+
+  function measure(document: DocumentNode, { variables, operationName }: Asked, estimators: ComplexityEstimator[]) {
+    const operation = getOperationAST(document, operationName);
+    if (!operation) return 0;
+    // It would tell what the execution refuses again: a field with such arguments is not resolved, and costs nothing.
+    const context = new ValidationContext(schema, document, new TypeInfo(schema), () => {});
+    const options = { maximumComplexity: Number.MAX_VALUE, estimators, variables: { ...variables } };
+    const visitor = createComplexityRule(options)(context);
+    visitor.onOperationDefinitionEnter(operation);
+    return visitor.complexity;
+  }
+
+  const scale = MAX_COST / 2 / measure(wholeIntrospection(), {}, [costOfField]);
+  const costOfSchema: ComplexityEstimator = ({ field, childComplexity }) =>
+    field.name === '__schema' ? Math.ceil(childComplexity * scale) : undefined;
+  return (document, asked = {}) => measure(document, asked, [costOfSchema, costOfSources, costOfField]);
+}
+
+/** A page's own lists hold at most as many items as the page was asked for, which counts already. */
+const costOfField: ComplexityEstimator = ({ type, field, args, childComplexity }) => {
+  const size = sizeOf(args);
+  if (size !== undefined) return size * (READ_COST + childComplexity);
+  const isList = isListType(getNullableType(field.type)) && !type.name.endsWith('Page');
+  return (isList ? LIST_SIZE : 1) * (1 + childComplexity);
+};
+
+/** How many items the arguments ask for; undefined where none says. */
+function sizeOf({ limit, ids, count }: Readonly<Record<string, unknown>>): number | undefined {
+  const size = Array.isArray(ids) ? ids.length : limit === null ? PAGE_SIZE : (limit ?? count);
+  return typeof size === 'number' ? Math.min(Math.max(size, 1), MAX_SIZE) : undefined;
+}
+
+function wholeIntrospection(): DocumentNode {
+  const all = { directiveIsRepeatable: true, inputValueDeprecation: true, oneOf: true, schemaDescription: true };
+  return parse(getIntrospectionQuery({ ...all, specifiedByUrl: true }));
+}
+
+function tooDear(cost: number): GraphQLError {
+  return new GraphQLError(
+    `the operation costs ${cost}, at most ${MAX_COST} are allowed: select fewer fields, or ask with a lower limit`,
+    { extensions: { code: 'BAD_USER_INPUT', http: { status: 400 } } },
+  );
+}

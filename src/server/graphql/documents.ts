@@ -1,0 +1,46 @@
+import { type DocumentNode, GraphQLError, parse } from 'graphql';
+import type { Plugin } from 'graphql-yoga';
+import { LRUCache } from 'lru-cache';
+import { documentLimits, exceededLimits } from './limits.ts';
+
+/** Tokens of all documents that are kept: each takes some 300 bytes. */
+const MAX_KEPT_TOKENS = 100_000;
+
+/**
+ * Parses and validates documents, and keeps the valid ones that were used last. Those over the limits are refused before
+ * they are validated, since validation compares fields pairwise.
+ */
+export function useDocuments(): Plugin {
+  const kept = new LRUCache<string, DocumentNode>({
+    maxSize: MAX_KEPT_TOKENS,
+    sizeCalculation: ({ tokenCount = documentLimits.tokens }) => Math.max(1, tokenCount),
+  });
+  const valid = new WeakSet<DocumentNode>();
+  return {
+    onParse({ params: { source }, setParsedDocument, setParseFn }) {
+      const known = kept.get(String(source));
+      if (known) return setParsedDocument(known);
+      setParseFn(parseShallow);
+    },
+    onValidate({ params: { documentAST }, setResult }) {
+      if (valid.has(documentAST)) return setResult([]);
+      const errors = exceededLimits(documentAST);
+      if (errors.length > 0) return setResult(errors);
+      return ({ result }) => {
+        const text = documentAST.loc?.source.body;
+        if (result.length > 0 || text === undefined) return;
+        valid.add(documentAST);
+        kept.set(text, documentAST);
+      };
+    },
+  };
+}
+
+/** The parser calls itself for each list in a list: the few thousand that the tokens allow may be too many for the stack. */
+function parseShallow(source: string, options?: object): DocumentNode {
+  try {
+    return parse(source, { ...options, maxTokens: documentLimits.tokens });
+  } catch (error) {
+    throw error instanceof RangeError ? new GraphQLError('Syntax Error: nested too deeply.') : error;
+  }
+}

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createLoad } from '../../src/server/load.ts';
+
+const never = () => new Promise<never>(() => {});
+
+test('so many requests are worked on at one time, and the next as soon as one is done', async () => {
+  const load = createLoad({ maxRequests: 2 });
+  const { promise: first, resolve } = Promise.withResolvers<string>();
+  const working = load.work(() => first);
+  assert.ok(load.work(never));
+  assert.equal(load.work(never), undefined);
+  resolve('done');
+  assert.equal(await working, 'done');
+  assert.ok(load.work(never));
+  assert.equal(load.work(never), undefined);
+});
+
+test('work that fails makes room, too', async () => {
+  const load = createLoad({ maxRequests: 1 });
+  await assert.rejects(async () =>
+    load.work(async () => {
+      throw new Error('broken');
+    }),
+  );
+  assert.ok(load.work(never));
+});
+
+test('large answers that nobody has read yet keep others back, small ones are always sent', async () => {
+  const load = createLoad({ maxUnreadBytes: 1_000_000 });
+  const { promise: read, resolve } = Promise.withResolvers<void>();
+  const sending = load.send(900_000, () => read);
+  assert.equal(load.send(100_001, never), undefined);
+  assert.ok(load.send(60_000, async () => {}));
+  resolve();
+  await sending;
+  assert.ok(load.send(900_000, never));
+});
