@@ -6,7 +6,9 @@ import { readBody } from './http-body.ts';
 /** One GET that an adapter wants answered. */
 export interface HttpRequest {
   readonly url: URL;
-  /** Sent as a bearer token, to `url`'s own origin alone. */
+  /** Where requests of this caller may go, and its token with them: a `url` elsewhere is refused, MALFORMED. */
+  readonly origin: string;
+  /** Sent as a bearer token. */
   readonly token?: string | undefined;
   /** For the request as a whole, ms; the client's own where absent. */
   readonly deadlineMs?: number | undefined;
@@ -75,6 +77,9 @@ export function createHttpClient(options: HttpOptions): HttpClient {
   return {
     async get(request) {
       const label = requestLabel(request.url);
+      if (request.url.origin !== request.origin) {
+        throw new UpstreamError('MALFORMED', `GET ${request.origin} was not sent: its URL lies elsewhere`);
+      }
       if (request.token !== undefined && !/^[\x21-\x7e]+$/.test(request.token)) {
         throw new UpstreamError('UNAUTHORIZED', `${label}: the token holds characters that no header may hold`);
       }
@@ -103,9 +108,12 @@ export function createHttpClient(options: HttpOptions): HttpClient {
   };
 }
 
+/** What is shown of a path: of nodeinfo's it is the upstream that chooses it. */
+const MAX_LABEL_PATH = 200;
+
 /** How messages name a request: without its query, which may hold what people search for. */
-export function requestLabel(url: URL): string {
-  return `GET ${url.origin}${url.pathname}`;
+export function requestLabel({ origin, pathname }: URL): string {
+  return `GET ${origin}${pathname.length > MAX_LABEL_PATH ? `${pathname.slice(0, MAX_LABEL_PATH)}…` : pathname}`;
 }
 
 function requestHeaders(request: HttpRequest, version: string): Record<string, string> {

@@ -38,7 +38,7 @@ export function createDescriber(spec: MastodonSpec, client: Client, timeline: UR
   async function describe(signal?: AbortSignal | undefined): Promise<UpstreamDescription> {
     if (described) return described;
     try {
-      const software = await identifySoftware((path) => ask(client.url(path), signal));
+      const software = await identifySoftware((path, query) => ask(client.url(path, query), signal));
       if (!software && !spec.idScheme && seen.length === 0) seen = idsOf(await ask(timeline, signal));
       described = describeAs(spec, software, seen);
       return described;

@@ -20,7 +20,7 @@ const SECRET_PARAMETERS = /^(access_token|bearer_token|oauth_token|token|client_
  * A reply as the text of a recording: `{request, status, headers, body}` as JSON, without tokens, cookies and
  * authorization. `body` is the reply's JSON character for character, so that large numbers stay exact; else its text.
  */
-export function formatRecording(request: HttpRequest, reply: HttpReply): string {
+export function formatRecording(request: Pick<HttpRequest, 'url' | 'token'>, reply: HttpReply): string {
   const { token } = request;
   const path = cleanPath(request.url);
   const auth = token === undefined ? 'none' : 'token';

@@ -34,7 +34,8 @@ async function serveBytes(t: TestContext, onConnection: (socket: Socket) => void
 function client(t: TestContext, base: string, options: Partial<HttpOptions>) {
   const http = createHttpClient({ version: '1.2.3', ...options });
   t.after(() => http.close());
-  return { http, get: (path: string, token?: string) => http.get({ url: new URL(path, base), token }) };
+  const { origin } = new URL(base);
+  return { http, get: (path: string, token?: string) => http.get({ url: new URL(path, base), origin, token }) };
 }
 
 function fails(code: string, message: RegExp) {
@@ -115,7 +116,7 @@ test('a server that drips runs into the deadline too', async (t) => {
 
 test("a request's own deadline wins", async (t) => {
   const { http, base } = await serve(t, () => {});
-  const request = http.get({ url: new URL('/a', base), deadlineMs: 50 });
+  const request = http.get({ url: new URL('/a', base), origin: base, deadlineMs: 50 });
   await assert.rejects(request, fails('UNAVAILABLE', /within 50 ms/));
 });
 
@@ -235,12 +236,12 @@ test('a port where nobody listens is UNAVAILABLE', async (t) => {
 test('an abort and a close break off what is under way', async (t) => {
   const { http, base } = await serve(t, () => {});
   const url = new URL('/a', base);
-  const aborted = http.get({ url, signal: AbortSignal.timeout(20) });
+  const aborted = http.get({ url, origin: base, signal: AbortSignal.timeout(20) });
   await assert.rejects(aborted, fails('UNAVAILABLE', /was broken off/));
-  const broken = assert.rejects(http.get({ url }), fails('UNAVAILABLE', /the client is closed/));
+  const broken = assert.rejects(http.get({ url, origin: base }), fails('UNAVAILABLE', /the client is closed/));
   await http.close();
   await broken;
-  await assert.rejects(http.get({ url }), fails('UNAVAILABLE', /^GET /));
+  await assert.rejects(http.get({ url, origin: base }), fails('UNAVAILABLE', /^GET /));
 });
 
 test('a token that would break the header is refused unsent, and not shown', async (t) => {
