@@ -1,8 +1,9 @@
+import { parseBoundedJson } from '../bounded-json.ts';
 import { UpstreamError, type UpstreamErrorCode } from '../errors.ts';
 import { type HttpReply, requestLabel } from './http.ts';
 import { isEndpointLimit, isRetryGuessed, readRetryAfter, readRetryAt } from './rate-limit.ts';
 
-/** The JSON of a reply with status 200 or 206. Throws UpstreamError for any other status, for HTML and for what is no JSON. */
+/** The JSON of a reply with status 200 or 206. Throws UpstreamError for any other status, for HTML, for what is no JSON, and for more of it than is parsed. */
 export function readJson(reply: HttpReply, url: URL, nowMs: number): unknown {
   if (reply.status !== 200 && reply.status !== 206) throw statusError(reply, url, nowMs);
   if (isHtml(reply)) {
@@ -10,18 +11,15 @@ export function readJson(reply: HttpReply, url: URL, nowMs: number): unknown {
       status: reply.status,
     });
   }
-  const body = parseBody(reply);
-  if (body === undefined) throw malformed(url, 'answered with a body that is not JSON', reply.status);
-  return body;
+  const body = parseBoundedJson(reply.bodyText);
+  if ('refused' in body) throw malformed(url, `answered with ${body.refused}`, reply.status);
+  return body.value;
 }
 
-/** A body as JSON, `undefined` when it is none. */
+/** A body as JSON, `undefined` when it is none, or more than is parsed. */
 export function parseBody(reply: HttpReply): unknown {
-  try {
-    return JSON.parse(reply.bodyText);
-  } catch {
-    return undefined;
-  }
+  const body = parseBoundedJson(reply.bodyText);
+  return 'value' in body ? body.value : undefined;
 }
 
 /** What a reply without posts amounts to, told from its status alone: the texts of error bodies are localised. */

@@ -150,6 +150,19 @@ test('a small body that unpacks to a huge one is broken off', async (t) => {
   await assert.rejects(get('/bomb'), fails('MALFORMED', /more than 1048576 bytes/));
 });
 
+test('without a bound of its own a reply may hold 4 MiB, packed or not', async (t) => {
+  const bound = 4 * 2 ** 20;
+  const { get } = await serve(t, (request, response) => {
+    const body = Buffer.alloc(request.url?.startsWith('/more') ? bound + 1 : bound, 'x');
+    if (request.url?.endsWith('packed')) response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(body));
+    else response.end(body);
+  });
+  for (const form of ['packed', 'plain']) {
+    assert.equal((await get(`/whole-${form}`)).bodyText.length, bound);
+    await assert.rejects(get(`/more-${form}`), fails('MALFORMED', /more than 4194304 bytes/));
+  }
+});
+
 test('a body that is not what its encoding says is MALFORMED', async (t) => {
   const { get } = await serve(t, (request, response) => {
     response.writeHead(200, { 'content-encoding': request.url === '/br' ? 'br' : 'gzip' }).end('not packed');
