@@ -8,6 +8,7 @@ import { UnauthenticatedError } from './errors.ts';
 import type { FeedWatch } from './feed/watch.ts';
 import { logTag } from './ids/tokens.ts';
 import { createBoundedCache } from './loaders/bounded-cache.ts';
+import { createClientWords } from './resolvers/client-words.ts';
 import { resolvers } from './resolvers/resolvers.ts';
 import { type CorsSetting, createCors } from './server/cors.ts';
 import { endWhenSent } from './server/end-when-sent.ts';
@@ -25,7 +26,7 @@ import { createSourceStates } from './source-states.ts';
 import type { Store } from './stores/store.ts';
 
 /** What a gateway's edge is made of. The settings are the checked ones, or those parts of them. */
-export interface ServerDeps extends Omit<ContextDeps, 'openLogTags' | 'sourceStates' | 'store'> {
+export interface ServerDeps extends Omit<ContextDeps, 'clientWords' | 'openLogTags' | 'sourceStates' | 'store'> {
   readonly settings: {
     readonly server: { readonly host: string; readonly cors: CorsSetting; readonly graphiql: boolean };
     readonly auth: AuthSetting;
@@ -70,12 +71,14 @@ export function createServer(deps: ServerDeps): GraphqlServer {
   const { settings, store, log } = deps;
   const { auth, server } = settings;
   const openLogs = deps.sources.filter(({ audience }) => audience === 'anyone');
+  const clientWords = createClientWords(deps);
   const contextDeps: ContextDeps = {
     ...deps,
+    clientWords,
     sourceStates: createSourceStates(store.timelines, deps.clock),
     openLogTags: new Set(openLogs.map(({ logId }) => logTag(logId))),
   };
-  const yoga = createGraphql(deps);
+  const yoga = createGraphql(createErrorMask({ ...deps, clientWords }));
   const readViewer = createViewerReader(auth);
   const answerCors = createCors(server.cors, auth.kind === 'header' ? auth.name : undefined);
   const answerGraphiql = server.graphiql ? createGraphiql() : undefined;
@@ -166,12 +169,12 @@ export function createServer(deps: ServerDeps): GraphqlServer {
   };
 }
 
-function createGraphql({ clock, log }: ServerDeps) {
+function createGraphql(maskError: ReturnType<typeof createErrorMask>) {
   const typeDefs = readFileSync(new URL('../schema.graphql', import.meta.url), 'utf8');
   return createYoga<GraphQLContext>({
     schema: createSchema<GraphQLContext>({ typeDefs, resolvers }),
     plugins: [useStrictUrl(), useDocumentLimits()],
-    maskedErrors: { maskError: createErrorMask({ clock, log }) },
+    maskedErrors: { maskError },
     // A URL cannot hold a space: Yoga would take any query string that ends in its path for a health check.
     healthCheckEndpoint: ' ',
     parserAndValidationCache: {

@@ -1,4 +1,4 @@
-import { UpstreamError } from '../errors.ts';
+import { operatorMessage, UpstreamError } from '../errors.ts';
 import { recogniseIdScheme } from '../ids/id-scheme.ts';
 import type { IdSchemeName } from '../post.ts';
 import { type Client, pathSegment, type Query } from '../upstreams/client.ts';
@@ -85,7 +85,7 @@ export async function probe(
       };
     } catch (error) {
       if (!(error instanceof UpstreamError)) throw error;
-      return { found: { name, answer: answerOf(error), message: error.message, tag, posts: 0 }, ids: [] };
+      return { found: { name, answer: answerOf(error), message: operatorMessage(error), tag, posts: 0 }, ids: [] };
     }
   }
 

@@ -10,6 +10,7 @@ import {
   StoreUnavailableError,
   UpstreamError,
 } from '../errors.ts';
+import type { ClientWords } from '../resolvers/client-words.ts';
 import { dateTime } from '../resolvers/date-time.ts';
 
 const RETRY_AFTER_MS = 5000;
@@ -20,16 +21,28 @@ const RETRYABLE = [StoreUnavailableError, RecommenderUnavailableError, IdsUnavai
 /** Our other codes, which clients may see as they are. All others are masked. */
 const PUBLIC_CODES = new Set(['BAD_CURSOR', 'BAD_USER_INPUT', 'UNAUTHENTICATED']);
 
+/** Written for clients: what they did, or what the settings do not offer. All other messages stay here. */
+const isForClients = (error: SluiceError) =>
+  PUBLIC_CODES.has(error.code) ||
+  error instanceof RateLimitedError ||
+  (error instanceof IdsUnavailableError && error.retryAtMs === undefined);
+
 /**
  * The one place where an error gets its `extensions.code`. What is neither ours nor the client's mistake becomes
- * INTERNAL_SERVER_ERROR with a short id, and is logged under that id.
+ * INTERNAL_SERVER_ERROR with a short id, and is logged under that id. Of what fails inside clients get the words of its code.
  */
-export function createErrorMask(deps: { clock: Clock; log: (line: string) => void }): (error: unknown) => GraphQLError {
+export function createErrorMask(deps: {
+  clock: Clock;
+  clientWords: ClientWords;
+  log: (line: string) => void;
+}): (error: unknown) => GraphQLError {
   return (error) => {
     const located = error instanceof GraphQLError ? error : undefined;
     const cause = rootOf(error);
-    const ours = cause instanceof SluiceError ? extensionsOf(cause, deps.clock) : undefined;
-    if (ours) return relocate((cause as SluiceError).message, located, ours);
+    if (cause instanceof SluiceError) {
+      const ours = extensionsOf(cause, deps.clock);
+      if (ours) return relocate(isForClients(cause) ? cause.message : deps.clientWords(cause), located, ours);
+    }
     const theirs = located && clientMistake(located, cause);
     return theirs ? relocate(located.message, located, theirs) : mask(cause, located, deps.log);
   };

@@ -36,8 +36,10 @@ export function replyError(code: UpstreamErrorCode, reply: HttpReply, url: URL, 
         ? readRetryAfter(reply.headers, nowMs)
         : undefined;
   const retry = retryAtMs === undefined ? '' : `, retry after ${Math.ceil((retryAtMs - nowMs) / 1000)} s`;
-  const moved = reply.status >= 300 && reply.status < 400 ? movedTo(reply, url) : '';
+  const isRedirect = reply.status >= 300 && reply.status < 400;
+  const moved = isRedirect ? ' (redirects are not followed)' : '';
   return new UpstreamError(code, `${requestLabel(url)} answered ${reply.status}${moved}${retry}`, {
+    hint: isRedirect ? movedTo(reply, url) : undefined,
     status: reply.status,
     retryAtMs,
     endpoint: code === 'RATE_LIMITED' && isEndpointLimit(reply.headers, nowMs),
@@ -61,11 +63,11 @@ function codeOfStatus(status: number): UpstreamErrorCode {
 }
 
 /** Only the origin: a hostile Location may hold anything. */
-function movedTo(reply: HttpReply, url: URL): string {
+function movedTo(reply: HttpReply, url: URL): string | undefined {
   const target = URL.parse(reply.headers.location ?? '', url);
   return target && target.origin !== url.origin && target.origin !== 'null'
-    ? ` (moved: redirects are not followed, set url to ${target.origin})`
-    : ' (redirects are not followed)';
+    ? `it moved, set url to ${target.origin}`
+    : undefined;
 }
 
 function isHtml(reply: HttpReply): boolean {

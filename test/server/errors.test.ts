@@ -48,20 +48,36 @@ test('one failing root leaves the others served', async (t) => {
 });
 
 test('outages tell when to ask again', async (t) => {
+  const storeIsOut = 'the store does not answer: try again';
   const inAMinute = { retryAtMs: NOW_MS + 60_000 };
   const cases = [
-    [new StoreUnavailableError('out', inAMinute), 'STORE_UNAVAILABLE', '2026-11-20T12:01:00.000Z'],
-    [new StoreUnavailableError('out'), 'STORE_UNAVAILABLE', '2026-11-20T12:00:05.000Z'],
-    [new RecommenderUnavailableError('out', inAMinute), 'RECOMMENDER_UNAVAILABLE', '2026-11-20T12:01:00.000Z'],
-    [new UpstreamError('RATE_LIMITED', 'wait', inAMinute), 'RATE_LIMITED', '2026-11-20T12:01:00.000Z'],
-    [new UpstreamError('MALFORMED', 'odd'), 'UPSTREAM_UNAVAILABLE', '2026-11-20T12:00:05.000Z'],
+    [new StoreUnavailableError('out', inAMinute), 'STORE_UNAVAILABLE', '2026-11-20T12:01:00.000Z', storeIsOut],
+    [new StoreUnavailableError('out'), 'STORE_UNAVAILABLE', '2026-11-20T12:00:05.000Z', storeIsOut],
+    [
+      new RecommenderUnavailableError('out', inAMinute),
+      'RECOMMENDER_UNAVAILABLE',
+      '2026-11-20T12:01:00.000Z',
+      'the recommender does not answer usefully: try again',
+    ],
+    [
+      new UpstreamError('RATE_LIMITED', 'wait', inAMinute),
+      'RATE_LIMITED',
+      '2026-11-20T12:01:00.000Z',
+      'an upstream failed: RATE_LIMITED',
+    ],
+    [
+      new UpstreamError('MALFORMED', 'odd'),
+      'UPSTREAM_UNAVAILABLE',
+      '2026-11-20T12:00:05.000Z',
+      'an upstream failed: MALFORMED',
+    ],
   ] as const;
-  for (const [error, code, retryAt] of cases) {
+  for (const [error, code, retryAt, message] of cases) {
     const edge = await edgeOf(t, failingTimeline(error));
     const { errors } = await edge.ask('{ timeline { since } }');
     assert.deepEqual(
-      errors.map(({ extensions, message }) => ({ ...extensions, message })),
-      [{ code, retryAt, message: error.message }],
+      errors.map(({ extensions, message: told }) => ({ ...extensions, message: told })),
+      [{ code, retryAt, message }],
     );
   }
 });
