@@ -6,6 +6,7 @@ import { isOpen, nestedPosts } from './loaders/access.ts';
 import { readVisible } from './loaders/visible-posts.ts';
 import type { Hydrator } from './loaders.ts';
 import type { Post } from './post.ts';
+import type { ClientWords } from './resolvers/client-words.ts';
 import { mayRead, type Source, type Viewer } from './source.ts';
 import type { SourceStates, SourceView } from './source-states.ts';
 import type { Store } from './stores/store.ts';
@@ -24,6 +25,7 @@ export interface ContextDeps {
   /** Absent: the settings do not want it. */
   readonly ids?: IdService | undefined;
   readonly clock: Clock;
+  readonly clientWords: ClientWords;
   readonly sourceStates: SourceStates;
   /** Tags of the logs that are for anyone: a token of these alone is bound to nobody. */
   readonly openLogTags: ReadonlySet<string>;

@@ -1,5 +1,6 @@
 /**
- * All errors of Sluice. Messages say what was required and what came, and never hold a secret.
+ * All errors of Sluice. Messages say what was required and what came, and never hold a secret. Those of outages name addresses and
+ * quote libraries: they are for operators, and clients get words made of the code. @see resolvers/client-words.ts
  * The edge maps `code` to `extensions.code`; whatever is not a SluiceError is masked.
  */
 export class SluiceError extends Error {
@@ -91,7 +92,7 @@ export class RateLimitedError extends SluiceError {
 export type UpstreamErrorCode = 'UNAUTHORIZED' | 'FORBIDDEN' | 'GONE' | 'RATE_LIMITED' | 'UNAVAILABLE' | 'MALFORMED';
 
 /**
- * A request to an upstream that did not give posts.
+ * A request to an upstream that did not give posts. The message names the address that was asked, and quotes nothing of the reply.
  * Example message: `GET https://town.example/api/v1/timelines/home answered 429, retry after 30 s`.
  */
 export class UpstreamError extends SluiceError {
@@ -104,6 +105,8 @@ export class UpstreamError extends SluiceError {
   readonly endpoint: boolean;
   /** True where the upstream told no time, and `retryAtMs` is a guess. */
   readonly guessed: boolean;
+  /** For operators alone, since it quotes the upstream: `set url to https://new.example`. */
+  readonly hint: string | undefined;
 
   constructor(
     code: UpstreamErrorCode,
@@ -114,6 +117,7 @@ export class UpstreamError extends SluiceError {
       status?: number | undefined;
       endpoint?: boolean | undefined;
       guessed?: boolean | undefined;
+      hint?: string | undefined;
     },
   ) {
     super(code, message, options);
@@ -121,13 +125,22 @@ export class UpstreamError extends SluiceError {
     this.status = options?.status;
     this.endpoint = options?.endpoint ?? false;
     this.guessed = options?.guessed ?? false;
+    this.hint = options?.hint;
   }
+}
+
+/** The message with the hint, for a terminal or a log: never for clients. */
+export function operatorMessage(error: SluiceError): string {
+  const hint = error instanceof UpstreamError ? error.hint : undefined;
+  return hint === undefined ? error.message : `${error.message}: ${hint}`;
 }
 
 /** What a page tells about something that went wrong beside it; the shape of `Problem` in the schema. */
 export interface Problem {
   readonly code: UpstreamErrorCode | 'STALE' | 'NOT_CONNECTED' | 'RECOMMENDER_UNAVAILABLE' | 'STORE_UNAVAILABLE';
   readonly message: string;
+  /** For the operator's log alone. */
+  readonly hint?: string | undefined;
   /** The settings key of the source it is about. */
   readonly sourceKey?: string | undefined;
   /** Unix milliseconds. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { CommandArgs } from './commands/command.ts';
 import { untilSignal } from './commands/until-signal.ts';
 import { type CommandName, parseInvocation, USAGE } from './commands/usage.ts';
-import { ConfigError, SluiceError } from './errors.ts';
+import { ConfigError, operatorMessage, SluiceError } from './errors.ts';
 
 /** Loaded only when asked for: `decode` needs no server. */
 const commands: Readonly<Record<CommandName, () => Promise<(args: CommandArgs) => Promise<number>>>> = {
@@ -51,7 +51,7 @@ async function main(args: readonly string[]): Promise<number> {
     });
   } catch (error) {
     if (!(error instanceof SluiceError)) throw error;
-    process.stderr.write(`sluice: ${error.message}\n`);
+    process.stderr.write(`sluice: ${operatorMessage(error)}\n`);
     return error instanceof ConfigError ? 2 : 1;
   }
 }

@@ -5,11 +5,13 @@ import { type ContextDeps, createContext } from './context.ts';
 import { UnauthenticatedError } from './errors.ts';
 import type { FeedWatch } from './feed/watch.ts';
 import { logTag } from './ids/tokens.ts';
+import { createClientWords } from './resolvers/client-words.ts';
 import { type CorsSetting, createCors } from './server/cors.ts';
 import { refuseCrossSite } from './server/cross-site.ts';
 import { endWhenSent } from './server/end-when-sent.ts';
 import { createGraphiql, wantsPage } from './server/graphiql.ts';
 import { createAnswerSize, MAX_ANSWER_LENGTH } from './server/graphql/answer-size.ts';
+import { createErrorMask } from './server/graphql/errors.ts';
 import { createGraphql } from './server/graphql/yoga.ts';
 import { createHostCheck } from './server/hosts.ts';
 import { busy, createLoad } from './server/load.ts';
@@ -23,7 +25,7 @@ import { createSourceStates } from './source-states.ts';
 import type { Store } from './stores/store.ts';
 
 /** What a gateway's edge is made of. The settings are the checked ones, or those parts of them. */
-export interface ServerDeps extends Omit<ContextDeps, 'openLogTags' | 'sourceStates' | 'store'> {
+export interface ServerDeps extends Omit<ContextDeps, 'clientWords' | 'openLogTags' | 'sourceStates' | 'store'> {
   readonly settings: {
     readonly server: {
       readonly host: string;
@@ -89,13 +91,19 @@ export function createServer(deps: ServerDeps): GraphqlServer {
   const { settings, store, log } = deps;
   const { auth, server } = settings;
   const openLogs = deps.sources.filter(({ audience }) => audience === 'anyone');
+  const clientWords = createClientWords(deps);
   const contextDeps: ContextDeps = {
     ...deps,
+    clientWords,
     sourceStates: createSourceStates(store.timelines, deps.clock),
     openLogTags: new Set(openLogs.map(({ logId }) => logTag(logId))),
   };
   const turn = createTurns(deps.clock);
-  const yoga = createGraphql({ clock: deps.clock, log, sources: deps.sources.length, turn });
+  const yoga = createGraphql({
+    maskError: createErrorMask({ ...deps, clientWords }),
+    sources: deps.sources.length,
+    turn,
+  });
   const load = createLoad();
   const readViewer = createViewerReader(auth);
   const answerCors = createCors(server.cors, auth.kind === 'header' ? auth.name : undefined);

@@ -192,6 +192,10 @@ describe('the first problem', () => {
       source({ timeline: { type: 'account' } }),
     ],
     [
+      'sources.home.timeline.id: required an account id of 1 to 256 characters, got ".."',
+      source({ timeline: { type: 'account', id: '..' } }),
+    ],
+    [
       'sources.home.timeline.userId: required a user id in digits, got "ann"',
       source({ timeline: { type: 'home', userId: 'ann' } }, bird),
     ],

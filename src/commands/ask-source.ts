@@ -1,4 +1,4 @@
-import { SluiceError } from '../errors.ts';
+import { operatorMessage, SluiceError } from '../errors.ts';
 import type { Source } from '../source.ts';
 import type { UpstreamDescription, UpstreamPage } from '../upstreams/upstream.ts';
 import { isoTime, printable } from './print.ts';
@@ -14,8 +14,9 @@ export async function askSource(source: Source): Promise<{ ok: boolean; found: s
     const page = await source.upstream.readPage({ signal });
     return { ok: true, found: [...whatItIs(description), ...whatCame(page)].map((part) => printable(part)).join(', ') };
   } catch (error) {
-    const code = error instanceof SluiceError ? `${error.code}: ` : '';
-    return { ok: false, found: printable(`${code}${error instanceof Error ? error.message : String(error)}`) };
+    if (error instanceof SluiceError)
+      return { ok: false, found: printable(`${error.code}: ${operatorMessage(error)}`) };
+    return { ok: false, found: printable(error instanceof Error ? error.message : String(error)) };
   }
 }
 

@@ -23,9 +23,12 @@ export function section<Shape extends z.ZodRawShape>(shape: Shape) {
 /** Whom a viewer is: 1 to 256 characters, none of them a control character. */
 export const userId = text('required a user id of 1 to 256 characters', (value) => isPlain(value, 256));
 
-/** The id or name of something on the upstream. */
+/** The id or name of something on the upstream: a segment of a path, which `.` and `..` cannot be. */
 export const upstreamName = (what: string) =>
-  text(`required ${what} of 1 to 256 characters`, (value) => isPlain(value, 256) && value.trim() !== '');
+  text(
+    `required ${what} of 1 to 256 characters`,
+    (value) => isPlain(value, 256) && value.trim() !== '' && !/^\.{1,2}$/.test(value),
+  );
 
 /** Goes into an Authorization header as it is. */
 export const token = text('required a token of 1 to 4096 visible ASCII characters', (value) =>

@@ -7,15 +7,18 @@ export type NodeRef =
   | { type: 'post'; id: PostId }
   | { type: 'author'; upstreamId: string; host: string }
   | { type: 'source'; key: string }
+  /** 16 hex digits: no other text gets to a key of the store. */
   | { type: 'feed'; feedId: string }
   | { type: 'viewer'; userId: string }
   | { type: 'gap'; gapId: string }
   | { type: 'entry'; sourceKey: string; postId: PostId };
 
+const FEED_ID = /^[0-9a-f]{16}$/;
+
 /**
  * The id in the schema, unique over all types: a post's is bare (`115@town.example`), all others are prefixed
  * (`author:12@x.com`, `source:town`, `entry:town:115@town.example`), with `:`, `@` and `%` of their parts percent-encoded.
- * @throws RangeError for an empty part and for a malformed post id, upstream id or host.
+ * @throws RangeError for an empty part and for a malformed post id, feed id, upstream id or host.
  */
 export function formatNodeId(ref: NodeRef): string {
   switch (ref.type) {
@@ -26,7 +29,8 @@ export function formatNodeId(ref: NodeRef): string {
     case 'source':
       return `source:${part(ref.key)}`;
     case 'feed':
-      return `feed:${part(ref.feedId)}`;
+      if (!FEED_ID.test(ref.feedId)) throw new RangeError('a feed id must be 16 hex digits');
+      return `feed:${ref.feedId}`;
     case 'viewer':
       return `viewer:${part(ref.userId)}`;
     case 'gap':
@@ -50,7 +54,7 @@ export function parseNodeId(id: string): NodeRef | undefined {
   const name = unescapePart(rest);
   if (name === undefined) return undefined;
   if (prefix === 'source') return { type: 'source', key: name };
-  if (prefix === 'feed') return { type: 'feed', feedId: name };
+  if (prefix === 'feed') return FEED_ID.test(name) ? { type: 'feed', feedId: name } : undefined;
   if (prefix === 'viewer') return { type: 'viewer', userId: name };
   if (prefix === 'gap') return { type: 'gap', gapId: name };
   return undefined;

@@ -1,7 +1,7 @@
-import { UpstreamError } from '../errors.ts';
+import { operatorMessage, UpstreamError } from '../errors.ts';
 import { recogniseIdScheme } from '../ids/id-scheme.ts';
 import type { IdSchemeName } from '../post.ts';
-import type { Client, Query } from '../upstreams/client.ts';
+import { type Client, pathSegment, type Query } from '../upstreams/client.ts';
 import { identifySoftware, isMastodonProper } from '../upstreams/mastodon-instance.ts';
 import { readLimits } from '../upstreams/rate-limit.ts';
 import { parseBody, readJson } from '../upstreams/reply.ts';
@@ -47,7 +47,8 @@ const TAG = 'photography';
 interface Page {
   readonly found: FoundTimeline;
   readonly ids: readonly string[];
-  readonly accountId?: string | undefined;
+  /** The first post's account, as it stands in a path. */
+  readonly accountSegment?: string | undefined;
 }
 
 /**
@@ -80,11 +81,11 @@ export async function probe(
       return {
         found: { name, answer: 'readable', tag, posts: ids.length },
         ids,
-        accountId: typeof accountId === 'string' ? accountId : undefined,
+        accountSegment: typeof accountId === 'string' ? pathSegment(accountId) : undefined,
       };
     } catch (error) {
       if (!(error instanceof UpstreamError)) throw error;
-      return { found: { name, answer: answerOf(error), message: error.message, tag, posts: 0 }, ids: [] };
+      return { found: { name, answer: answerOf(error), message: operatorMessage(error), tag, posts: 0 }, ids: [] };
     }
   }
 
@@ -101,8 +102,8 @@ export async function probe(
   }
 
   told('what it is');
-  const software = await identifySoftware(async (path) => {
-    const { url, reply } = await get(path);
+  const software = await identifySoftware(async (path, query) => {
+    const { url, reply } = await get(path, query);
     return readJson(reply, url, client.now());
   });
   const publicPath = '/api/v1/timelines/public';
@@ -121,8 +122,8 @@ export async function probe(
         ? [`/api/v1/timelines/tag/${TAG}`, []]
         : [publicPath, name === 'local' ? [['local', 'true']] : []];
   const sinceId = best ? await askSince('since_id', ...ask(best.found.name), best.ids) : 'untold';
-  const accountId = pages.find((page) => page.accountId !== undefined)?.accountId;
-  const accountSinceId = accountId === undefined ? 'untold' : await accountVerdict(accountId);
+  const account = pages.find((page) => page.accountSegment !== undefined)?.accountSegment;
+  const accountSinceId = account === undefined ? 'untold' : await accountVerdict(account);
 
   const name = software && [software.name, software.version].filter(Boolean).join(' ');
   const known = isMastodonProper(software) ? 'mastodon' : name;
@@ -139,8 +140,8 @@ export async function probe(
     accountSinceId,
   };
 
-  async function accountVerdict(id: string): Promise<SinceIdVerdict> {
-    const path = `/api/v1/accounts/${encodeURIComponent(id)}/statuses`;
+  async function accountVerdict(segment: string): Promise<SinceIdVerdict> {
+    const path = `/api/v1/accounts/${segment}/statuses`;
     const { reply } = await get(path, [['limit', '40']]);
     const own = listOf(parseBody(reply)).map((item) => Object(item).id);
     const strings = own.filter((each) => typeof each === 'string');

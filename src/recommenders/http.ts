@@ -1,5 +1,6 @@
 import { Agent, type Dispatcher } from 'undici';
 import { z } from 'zod';
+import { parseBoundedJson, readAtMost } from '../bounded-json.ts';
 import { RecommenderUnavailableError } from '../errors.ts';
 import {
   REASON_KINDS,
@@ -23,8 +24,9 @@ const MAX_EXCLUDE = 2000;
 /** 500 items with reasons are about 100 kB. */
 const MAX_BODY_BYTES = 2 * 1024 * 1024;
 const MAX_REASON_LENGTH = 80;
+/** Items that are looked at, for each that is of use: some may be bad, or the same twice. */
+const SLACK = 4;
 
-const answerSchema = z.object({ items: z.array(z.unknown()) });
 const itemSchema = z.object({
   id: z.string().min(1).max(2048),
   canonicalId: z.string().min(1).max(2048).optional().catch(undefined),
@@ -58,7 +60,7 @@ export function httpRecommender({ url, headers = {}, timeoutMs = 2000 }: HttpRec
           body: requestBody(request),
           signal,
         });
-        return readItems(await readJson(reply, label, request.nowMs), label);
+        return readItems(await readJson(reply, label, request.nowMs), label, request.limit);
       } catch (error) {
         if (error instanceof RecommenderUnavailableError) throw error;
         const what = deadline.aborted ? `did not answer within ${timeoutMs} ms` : `failed: ${codeOf(error)}`;
@@ -85,26 +87,17 @@ async function readJson(reply: Dispatcher.ResponseData, label: string, nowMs: nu
     const retry = seconds === undefined ? {} : { retryAtMs: nowMs + Number(seconds) * 1000 };
     throw new RecommenderUnavailableError(`${label} answered ${reply.statusCode}, required 200`, retry);
   }
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of reply.body) {
-    size += chunk.length;
-    // Leaving the loop destroys the stream: the rest is never read.
-    if (size > MAX_BODY_BYTES)
-      throw new RecommenderUnavailableError(`${label} answered more than ${MAX_BODY_BYTES} bytes`);
-    chunks.push(chunk);
-  }
-  try {
-    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
-  } catch {
-    throw new RecommenderUnavailableError(`${label} answered something that is not JSON`);
-  }
+  const bytes = await readAtMost(reply.body, MAX_BODY_BYTES);
+  if (!bytes) throw new RecommenderUnavailableError(`${label} answered more than ${MAX_BODY_BYTES} bytes`);
+  const body = parseBoundedJson(bytes.toString('utf8'));
+  if ('refused' in body) throw new RecommenderUnavailableError(`${label} answered with ${body.refused}`);
+  return body.value;
 }
 
-function readItems(answer: unknown, label: string): readonly RecommendedItem[] {
-  const parsed = answerSchema.safeParse(answer);
-  if (!parsed.success) throw new RecommenderUnavailableError(`${label} answered no list of items`);
-  const raw = parsed.data.items;
+function readItems(answer: unknown, label: string, limit: number): readonly RecommendedItem[] {
+  const listed: unknown = Object(answer).items;
+  if (!Array.isArray(listed)) throw new RecommenderUnavailableError(`${label} answered no list of items`);
+  const raw: readonly unknown[] = listed.slice(0, SLACK * limit);
   const items = raw.flatMap((one): RecommendedItem[] => {
     const item = itemSchema.safeParse(one);
     if (!item.success) return [];

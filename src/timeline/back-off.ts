@@ -18,10 +18,10 @@ export function backOffMs(error: unknown, failures: number, polling: SourcePolli
   return Math.ceil(waitMs * (0.5 + random() / 2));
 }
 
-/** What a failed attempt tells. Only our own errors are quoted: they hold no secrets. */
+/** What a failed attempt tells. Only our own errors are quoted: they hold no secrets, and the edge decides what clients read. */
 export function problemOf(error: unknown, sourceKey: string): Problem {
   if (error instanceof UpstreamError) {
-    return { code: error.code, message: error.message, sourceKey, retryAtMs: error.retryAtMs };
+    return { code: error.code, message: error.message, hint: error.hint, sourceKey, retryAtMs: error.retryAtMs };
   }
   if (error instanceof SluiceError && error.code === 'STORE_UNAVAILABLE') {
     return { code: 'STORE_UNAVAILABLE', message: error.message, sourceKey };

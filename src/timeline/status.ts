@@ -79,5 +79,7 @@ export function dayProblem({ source, day, clock }: Pick<Reading, 'source' | 'day
 }
 
 function reasonOf(state: SourceStatus['state'], problem: Problem | undefined): string {
-  return problem === undefined || state === 'OK' ? '' : ` (${problem.code}: ${problem.message})`;
+  if (problem === undefined || state === 'OK') return '';
+  const { code, message, hint } = problem;
+  return ` (${code}: ${message}${hint === undefined ? '' : `: ${hint}`})`;
 }

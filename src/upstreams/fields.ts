@@ -77,17 +77,15 @@ export const time = z
   .optional()
   .catch(undefined);
 
-/** The good ones of a list, at most `max`; anything but a list is an empty one. */
+/** The good ones of a list, of which the first `max` are looked at; anything but a list is an empty one. */
 export const listOf = <T extends z.ZodType>(item: T, max: number) =>
   z
-    .array(z.unknown())
-    .catch([])
-    .transform((values) =>
-      values.slice(0, max).flatMap((value): z.infer<T>[] => {
-        const parsed = item.safeParse(value);
-        return parsed.success ? [parsed.data] : [];
-      }),
-    );
+    .unknown()
+    .optional()
+    .transform((values): unknown[] => (Array.isArray(values) ? values.slice(0, max) : []))
+    // Caught one by one: an error made of each bad one would cost more than the good ones.
+    .pipe(z.array(item.optional().catch(undefined)))
+    .transform((values) => values.filter((value): value is z.infer<T> & {} => value !== undefined));
 
 /** An object whose fields may all be missing; anything else is an empty one. */
 export const partOf = <T extends z.ZodRawShape>(shape: T) => z.object(shape).optional().catch(undefined);

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import { readAtMost } from '../bounded-json.ts';
 import { UpstreamError } from '../errors.ts';
 
 /**
@@ -30,15 +31,9 @@ function gunzip(packed: Buffer): Readable {
 }
 
 async function collect(stream: Readable, maxBytes: number, label: string): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of stream) {
-    size += chunk.length;
-    // Leaving the loop destroys the stream, and with it the connection: the rest is never read.
-    if (size > maxBytes) throw new UpstreamError('MALFORMED', `${label} answered with more than ${maxBytes} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, size);
+  const bytes = await readAtMost(stream, maxBytes);
+  if (bytes === undefined) throw new UpstreamError('MALFORMED', `${label} answered with more than ${maxBytes} bytes`);
+  return bytes;
 }
 
 function decode(bytes: Buffer): string {

@@ -6,7 +6,9 @@ import { readBody } from './http-body.ts';
 /** One GET that an adapter wants answered. */
 export interface HttpRequest {
   readonly url: URL;
-  /** Sent as a bearer token, to `url`'s own origin alone. */
+  /** Where requests of this caller may go, and its token with them: a `url` elsewhere is refused, MALFORMED. */
+  readonly origin: string;
+  /** Sent as a bearer token. */
   readonly token?: string | undefined;
   /** For the request as a whole, ms; the client's own where absent. */
   readonly deadlineMs?: number | undefined;
@@ -41,7 +43,7 @@ export interface HttpOptions {
   readonly deadlineMs?: number | undefined;
   /** To connect, TLS included; 5 s. */
   readonly connectMs?: number | undefined;
-  /** Of one reply, as it comes and unpacked; 8 MiB. */
+  /** Of one reply, as it comes and unpacked; 4 MiB: a page of 40 posts of 100 kB each. */
   readonly maxBodyBytes?: number | undefined;
   /** Is shown every whole reply, for `sluice record`. @see recording.ts */
   readonly onReply?: ((request: HttpRequest, reply: HttpReply) => void) | undefined;
@@ -49,7 +51,7 @@ export interface HttpOptions {
 
 /** One keep-alive pool an origin. Our timers: undici's own have a resolution of about a second. */
 export function createHttpClient(options: HttpOptions): HttpClient {
-  const { version, clock = systemClock, deadlineMs = 10_000, connectMs = 5_000, maxBodyBytes = 8 * 2 ** 20 } = options;
+  const { version, clock = systemClock, deadlineMs = 10_000, connectMs = 5_000, maxBodyBytes = 4 * 2 ** 20 } = options;
   const agent = new Agent({ connections: 8, connect: { timeout: connectMs }, headersTimeout: 0, bodyTimeout: 0 });
   const closing = new AbortController();
 
@@ -75,6 +77,9 @@ export function createHttpClient(options: HttpOptions): HttpClient {
   return {
     async get(request) {
       const label = requestLabel(request.url);
+      if (request.url.origin !== request.origin) {
+        throw new UpstreamError('MALFORMED', `GET ${request.origin} was not sent: its URL lies elsewhere`);
+      }
       if (request.token !== undefined && !/^[\x21-\x7e]+$/.test(request.token)) {
         throw new UpstreamError('UNAUTHORIZED', `${label}: the token holds characters that no header may hold`);
       }
@@ -103,9 +108,12 @@ export function createHttpClient(options: HttpOptions): HttpClient {
   };
 }
 
+/** What is shown of a path: of nodeinfo's it is the upstream that chooses it. */
+const MAX_LABEL_PATH = 200;
+
 /** How messages name a request: without its query, which may hold what people search for. */
-export function requestLabel(url: URL): string {
-  return `GET ${url.origin}${url.pathname}`;
+export function requestLabel({ origin, pathname }: URL): string {
+  return `GET ${origin}${pathname.length > MAX_LABEL_PATH ? `${pathname.slice(0, MAX_LABEL_PATH)}…` : pathname}`;
 }
 
 function requestHeaders(request: HttpRequest, version: string): Record<string, string> {

@@ -22,8 +22,8 @@ export interface Describer {
   describe(signal?: AbortSignal | undefined): Promise<UpstreamDescription>;
   /** What can be said now: asks at most every 5 minutes, never throws for an upstream's failure. */
   describeOrGuess(signal?: AbortSignal | undefined): Promise<UpstreamDescription>;
-  /** Ids of a page: what the scheme of a server without a name is told from. */
-  sawIds(ids: readonly string[]): void;
+  /** A page's items: what the scheme of a server without a name is told from. */
+  sawIds(items: readonly unknown[]): void;
 }
 
 export function createDescriber(spec: MastodonSpec, client: Client, timeline: URL): Describer {
@@ -38,7 +38,7 @@ export function createDescriber(spec: MastodonSpec, client: Client, timeline: UR
   async function describe(signal?: AbortSignal | undefined): Promise<UpstreamDescription> {
     if (described) return described;
     try {
-      const software = await identifySoftware((path) => ask(client.url(path), signal));
+      const software = await identifySoftware((path, query) => ask(client.url(path, query), signal));
       if (!software && !spec.idScheme && seen.length === 0) seen = idsOf(await ask(timeline, signal));
       described = describeAs(spec, software, seen);
       return described;
@@ -59,7 +59,8 @@ export function createDescriber(spec: MastodonSpec, client: Client, timeline: UR
       }
       return described ?? describeAs(spec, undefined, seen);
     },
-    sawIds(ids) {
+    sawIds(items) {
+      const ids = idsOf(items);
       if (ids.length > 0) seen = ids;
     },
   };
@@ -84,5 +85,6 @@ function describeAs(spec: MastodonSpec, software: Software | undefined, ids: rea
 
 function idsOf(items: unknown): readonly string[] {
   if (!Array.isArray(items)) return [];
-  return items.map((item) => Object(item).id).filter((id) => typeof id === 'string');
+  const ids = items.slice(0, PAGE_SIZE).map((item) => Object(item).id);
+  return ids.filter((id) => typeof id === 'string');
 }

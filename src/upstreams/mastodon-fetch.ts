@@ -1,5 +1,5 @@
 import { idScheme } from '../ids/id-scheme.ts';
-import type { Client } from './client.ts';
+import { type Client, pathSegment } from './client.ts';
 import { type FetchedBatch, fetchMany } from './fetch-many.ts';
 import { askableId, type StatusContext, stablePart, toPost } from './mastodon-status.ts';
 import { answersTo, postsOf } from './posts-of.ts';
@@ -20,7 +20,7 @@ export async function fetchStatuses(
 ): Promise<FetchedPosts> {
   const { context, bulk, keepPrivate, signal } = options;
   const scheme = idScheme(context.idScheme);
-  const isKnown = (id: string) => /^[\w.~-]{1,255}$/.test(id) && scheme.includes(id);
+  const isKnown = (id: string) => /^[\w.~-]{1,255}$/.test(id) && pathSegment(id) !== undefined && scheme.includes(id);
   const ids = [...new Set(upstreamIds)];
 
   async function fetchBatch(batch: readonly string[]): Promise<FetchedBatch> {

@@ -1,14 +1,15 @@
 import { UpstreamError } from '../errors.ts';
+import type { Query } from './client.ts';
 import { instance, nodeInfo, nodeInfoLinks } from './mastodon-schema.ts';
 
-/** What runs there: `{ name: 'mastodon', version: '4.3.1' }`. */
+/** What runs there: `{ name: 'mastodon', version: '4.3.1' }`. Visible ASCII, at most 100 characters each. */
 export interface Software {
   readonly name: string;
   readonly version?: string | undefined;
 }
 
 /** Asks for a path of the server; gives the JSON of its reply. Throws UpstreamError. */
-type Ask = (path: string) => Promise<unknown>;
+type Ask = (path: string, query?: Query) => Promise<unknown>;
 
 /**
  * The software of a server: from its instance document (version 2, else 1), else from nodeinfo; absent when it does not tell.
@@ -17,8 +18,8 @@ type Ask = (path: string) => Promise<unknown>;
 export async function identifySoftware(ask: Ask): Promise<Software | undefined> {
   let failure: UpstreamError | undefined;
   let guess: Software | undefined;
-  const read = (path: string) =>
-    ask(path).catch((error: unknown) => {
+  const read: Ask = (path, query) =>
+    ask(path, query).catch((error: unknown) => {
       if (!(error instanceof UpstreamError)) throw error;
       // Without any answer, or without budget, the next document would not come either.
       if (error.status === undefined || error.code === 'RATE_LIMITED') throw error;
@@ -53,15 +54,16 @@ export function readVersion(
   if (!version) return undefined;
   const named =
     /\([^()]*?([a-z][\w.-]*)[ /]v?(\d[^\s()]*)[^()]*\)/i.exec(version) ?? /^([a-z][\w.-]*)[ /]v?(\d\S*)/i.exec(version);
-  if (named?.[1]) return { software: { name: named[1].toLowerCase(), version: named[2] }, surely: true };
+  const told = named && softwareOf(named[1] ?? '', named[2]);
+  if (told) return { software: told, surely: true };
   const path = URL.parse(sourceUrl ?? '')?.pathname;
   const name = path
     ?.split('/')
     .findLast(Boolean)
     ?.toLowerCase()
     .replace(/\.git$/, '');
-  if (!name) return undefined;
-  return { software: { name, version: version.split(/\s/)[0] }, surely: REPOSITORIES.includes(name) };
+  const software = softwareOf(name ?? '', version.split(/\s/)[0]);
+  return software && { software, surely: REPOSITORIES.includes(software.name) };
 }
 
 /** Mastodon itself and the forks that keep its ids, feeds and throttles. */
@@ -83,8 +85,20 @@ async function readNodeInfo(read: Ask): Promise<Software | undefined> {
   const link = links.data.links.findLast(({ rel }) => rel?.startsWith('http://nodeinfo.diaspora.software/ns/schema/'));
   // Only its path: what another origin says is not this server's word.
   const target = link && URL.parse(link.href, 'http://localhost/');
-  if (!target) return undefined;
-  const document = nodeInfo.safeParse(await read(target.pathname + target.search));
+  if (!target || !/^https?:$/.test(target.protocol)) return undefined;
+  const document = nodeInfo.safeParse(await read(target.pathname, [...target.searchParams]));
   if (!document.success) return undefined;
-  return { name: document.data.software.name.toLowerCase(), version: document.data.software.version };
+  const { name, version } = document.data.software;
+  return softwareOf(name, version);
+}
+
+/** It is shown to viewers and operators: nothing but visible ASCII and single spaces of what a server says. */
+function softwareOf(name: string, version: string | undefined): Software | undefined {
+  const shown = (text: string) =>
+    text
+      .replace(/[^\x21-\x7e]+/g, ' ')
+      .trim()
+      .slice(0, 100);
+  const plain = shown(name).toLowerCase();
+  return plain === '' ? undefined : { name: plain, version: version && shown(version) };
 }

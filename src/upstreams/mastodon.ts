@@ -35,7 +35,7 @@ export function createMastodon(spec: MastodonSpec, deps: { http: HttpClient; clo
       const reply = await client.get(url, signal);
       const items = readJson(reply, url, client.now());
       if (!Array.isArray(items)) throw malformed(url, 'answered with JSON that is not a list', reply.status);
-      describer.sawIds(items.map(idOf).filter((id) => typeof id === 'string'));
+      describer.sawIds(items);
       const description = await describer.describeOrGuess(signal);
       const { idScheme } = description;
       const context = { host: spec.host, idScheme, arrivedAtMs: reply.sentAtMs };

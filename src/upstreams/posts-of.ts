@@ -2,8 +2,8 @@ import { type Problem, UpstreamError } from '../errors.ts';
 import type { Post } from '../post.ts';
 import { id } from './fields.ts';
 
-/** More than any page has; a reply with more is not one. */
-const MAX_ITEMS = 1_000;
+/** The largest page of all networks, that of Twitter's API 1.1; a reply with more is not one, of which nothing is looked at. */
+const MAX_ITEMS = 200;
 const MAX_PROBLEMS = 20;
 
 export interface PostsOf {

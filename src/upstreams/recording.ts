@@ -1,3 +1,4 @@
+import { parseBoundedJson } from '../bounded-json.ts';
 import type { HttpReply, HttpRequest } from './http.ts';
 
 /** Headers that are secrets, or untrue of a body that is unpacked. */
@@ -20,12 +21,12 @@ const SECRET_PARAMETERS = /^(access_token|bearer_token|oauth_token|token|client_
  * A reply as the text of a recording: `{request, status, headers, body}` as JSON, without tokens, cookies and
  * authorization. `body` is the reply's JSON character for character, so that large numbers stay exact; else its text.
  */
-export function formatRecording(request: HttpRequest, reply: HttpReply): string {
+export function formatRecording(request: Pick<HttpRequest, 'url' | 'token'>, reply: HttpReply): string {
   const { token } = request;
   const path = cleanPath(request.url);
   const auth = token === undefined ? 'none' : 'token';
   const headers = Object.fromEntries(Object.entries(reply.headers).filter(([name]) => !LEFT_OUT.has(name)));
-  const body = isJson(reply.bodyText) ? reply.bodyText.trim() : JSON.stringify(reply.bodyText);
+  const body = 'value' in parseBoundedJson(reply.bodyText) ? reply.bodyText.trim() : JSON.stringify(reply.bodyText);
   const recording = [
     `{"request": ${JSON.stringify({ method: 'GET', path, auth })}`,
     `"status": ${reply.status}`,
@@ -41,13 +42,4 @@ function cleanPath(url: URL): string {
     if (SECRET_PARAMETERS.test(name)) clean.searchParams.set(name, 'REDACTED');
   }
   return clean.pathname + clean.search;
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,8 +1,9 @@
+import { parseBoundedJson } from '../bounded-json.ts';
 import { UpstreamError, type UpstreamErrorCode } from '../errors.ts';
 import { type HttpReply, requestLabel } from './http.ts';
 import { isEndpointLimit, isRetryGuessed, readRetryAfter, readRetryAt } from './rate-limit.ts';
 
-/** The JSON of a reply with status 200 or 206. Throws UpstreamError for any other status, for HTML and for what is no JSON. */
+/** The JSON of a reply with status 200 or 206. Throws UpstreamError for any other status, for HTML, for what is no JSON, and for more of it than is parsed. */
 export function readJson(reply: HttpReply, url: URL, nowMs: number): unknown {
   if (reply.status !== 200 && reply.status !== 206) throw statusError(reply, url, nowMs);
   if (isHtml(reply)) {
@@ -10,18 +11,15 @@ export function readJson(reply: HttpReply, url: URL, nowMs: number): unknown {
       status: reply.status,
     });
   }
-  const body = parseBody(reply);
-  if (body === undefined) throw malformed(url, 'answered with a body that is not JSON', reply.status);
-  return body;
+  const body = parseBoundedJson(reply.bodyText);
+  if ('refused' in body) throw malformed(url, `answered with ${body.refused}`, reply.status);
+  return body.value;
 }
 
-/** A body as JSON, `undefined` when it is none. */
+/** A body as JSON, `undefined` when it is none, or more than is parsed. */
 export function parseBody(reply: HttpReply): unknown {
-  try {
-    return JSON.parse(reply.bodyText);
-  } catch {
-    return undefined;
-  }
+  const body = parseBoundedJson(reply.bodyText);
+  return 'value' in body ? body.value : undefined;
 }
 
 /** What a reply without posts amounts to, told from its status alone: the texts of error bodies are localised. */
@@ -38,8 +36,10 @@ export function replyError(code: UpstreamErrorCode, reply: HttpReply, url: URL, 
         ? readRetryAfter(reply.headers, nowMs)
         : undefined;
   const retry = retryAtMs === undefined ? '' : `, retry after ${Math.ceil((retryAtMs - nowMs) / 1000)} s`;
-  const moved = reply.status >= 300 && reply.status < 400 ? movedTo(reply, url) : '';
+  const isRedirect = reply.status >= 300 && reply.status < 400;
+  const moved = isRedirect ? ' (redirects are not followed)' : '';
   return new UpstreamError(code, `${requestLabel(url)} answered ${reply.status}${moved}${retry}`, {
+    hint: isRedirect ? movedTo(reply, url) : undefined,
     status: reply.status,
     retryAtMs,
     endpoint: code === 'RATE_LIMITED' && isEndpointLimit(reply.headers, nowMs),
@@ -63,11 +63,11 @@ function codeOfStatus(status: number): UpstreamErrorCode {
 }
 
 /** Only the origin: a hostile Location may hold anything. */
-function movedTo(reply: HttpReply, url: URL): string {
+function movedTo(reply: HttpReply, url: URL): string | undefined {
   const target = URL.parse(reply.headers.location ?? '', url);
   return target && target.origin !== url.origin && target.origin !== 'null'
-    ? ` (moved: redirects are not followed, set url to ${target.origin})`
-    : ' (redirects are not followed)';
+    ? `it moved, set url to ${target.origin}`
+    : undefined;
 }
 
 function isHtml(reply: HttpReply): boolean {

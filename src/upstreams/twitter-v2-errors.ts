@@ -19,6 +19,9 @@ const CODES: ReadonlyMap<string, UpstreamErrorCode> = new Map([
   ['invalid-request', 'MALFORMED'],
 ]);
 
+/** Whatever else a reply says is not repeated. */
+const RESOURCES: ReadonlySet<string> = new Set(['user', 'tweet', 'media', 'list', 'space', 'poll']);
+
 /** The code of one of a reply's `errors`. */
 export function problemCode(problem: TweetProblem): UpstreamErrorCode {
   return CODES.get(problemName(problem.type) ?? '') ?? 'UNAVAILABLE';
@@ -33,8 +36,10 @@ export function errorsAlone(page: Page, reply: HttpReply, url: URL, nowMs: numbe
 /** What the errors beside posts say, without Twitter's own words; one line for all of a kind. */
 export function partialProblems(page: Page): Problem[] {
   const lines = page.errors.map((problem) => {
-    const what = problem.resource_type ? `a ${problem.resource_type} that the page refers to` : 'a part of the page';
-    return [problemCode(problem), `${what} is missing: ${problemName(problem.type) ?? 'no reason given'}`] as const;
+    const { resource_type: type = '' } = problem;
+    const what = RESOURCES.has(type) ? `a ${type} that the page refers to` : 'a part of the page';
+    const name = problemName(problem.type) ?? '';
+    return [problemCode(problem), `${what} is missing: ${CODES.has(name) ? name : 'no known reason given'}`] as const;
   });
   return [...new Map(lines.map(([code, message]) => [code + message, { code, message }])).values()];
 }

@@ -76,7 +76,7 @@ export const errors = z.object({ errors: listOf(problem, 500), type: text(300) }
 export const page = z.object({
   data: z.array(z.unknown()).optional(),
   includes: partOf({
-    tweets: z.array(z.unknown()).max(5_000).catch([]),
+    tweets: listOf(z.unknown(), 5_000),
     users: listOf(user, 5_000),
     media: listOf(media, 5_000),
     polls: listOf(poll, 5_000),

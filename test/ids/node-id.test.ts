@@ -17,7 +17,13 @@ const ref: fc.Arbitrary<NodeRef> = fc.oneof(
   fc.record({ type: fc.constant('post'), id: postId }, plain),
   fc.record({ type: fc.constant('author'), upstreamId, host }, plain),
   fc.record({ type: fc.constant('source'), key: name }, plain),
-  fc.record({ type: fc.constant('feed'), feedId: name }, plain),
+  fc.record(
+    {
+      type: fc.constant('feed'),
+      feedId: fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: 16, maxLength: 16 }),
+    },
+    plain,
+  ),
   fc.record({ type: fc.constant('viewer'), userId: name }, plain),
   fc.record({ type: fc.constant('gap'), gapId: name }, plain),
   fc.record({ type: fc.constant('entry'), sourceKey: name, postId }, plain),
@@ -97,6 +103,11 @@ for (const bad of [
   'entry:town:1',
   'town',
   'gap:%',
+  'feed:current',
+  'feed:00112233445566AA',
+  'feed:00112233445566aa0',
+  'feed:00112233445566aa\n',
+  'feed:0011223344%3A566a',
 ]) {
   test(`${JSON.stringify(bad)} names nothing`, () => assert.equal(parseNodeId(bad), undefined));
 }
@@ -108,6 +119,7 @@ test('a huge id is answered, not a crash', () => {
 
 test('a reference without a name cannot be formatted', () => {
   assert.throws(() => formatNodeId({ type: 'viewer', userId: '' }), RangeError);
+  assert.throws(() => formatNodeId({ type: 'feed', feedId: 'current' }), RangeError);
   assert.throws(() => formatNodeId({ type: 'post', id: 'source:town' }), RangeError);
   assert.throws(() => formatNodeId({ type: 'entry', sourceKey: 'town', postId: '115' }), RangeError);
 });

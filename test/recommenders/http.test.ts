@@ -129,6 +129,27 @@ test('an answer that never ends is cut off at 2 MiB', async (context) => {
   assert.match(error.message, /answered more than 2097152 bytes/);
 });
 
+test('of an answer four items are looked at for each that is of use', async (context) => {
+  const good = (n: number) => ({ id: `${n}@town.example` });
+  const { url } = await service(context, json({ items: [...Array(39).fill({}), good(1), good(2)] }));
+  const found = await createRecommender({ kind: 'http', url }).recommend({ ...request, limit: 10 });
+  assert.deepEqual(
+    found.map(({ postId }) => postId),
+    ['1@town.example'],
+  );
+  const { error } = await failure(context, json({ items: Array(100_000).fill({}) }));
+  assert.match(error.message, /answered 2000 items, none of them readable/);
+});
+
+test('an answer of too many values, or too deep, is not parsed', async (context) => {
+  const parse = context.mock.method(JSON, 'parse');
+  for (const items of [`[${'{},'.repeat(690_000)}0]`, `${'['.repeat(500_000)}${']'.repeat(500_000)}`]) {
+    const { error } = await failure(context, (response) => void response.end(`{"items":${items}}`));
+    assert.match(error.message, /answered with JSON of more than (250000 values|64 levels)$/);
+  }
+  assert.ok(parse.mock.calls.every(({ arguments: [text] }) => !String(text).startsWith('{"items":')));
+});
+
 test('a status that is not 200 is a failure, with the time to try again', async (context) => {
   const { error } = await failure(context, (response) => void response.writeHead(500).end('{"items":[]}'));
   assert.match(error.message, /answered 500, required 200/);

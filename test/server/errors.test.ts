@@ -48,20 +48,36 @@ test('one failing root leaves the others served', async (t) => {
 });
 
 test('outages tell when to ask again', async (t) => {
+  const storeIsOut = 'the store does not answer: try again';
   const inAMinute = { retryAtMs: NOW_MS + 60_000 };
   const cases = [
-    [new StoreUnavailableError('out', inAMinute), 'STORE_UNAVAILABLE', '2026-11-20T12:01:00.000Z'],
-    [new StoreUnavailableError('out'), 'STORE_UNAVAILABLE', '2026-11-20T12:00:05.000Z'],
-    [new RecommenderUnavailableError('out', inAMinute), 'RECOMMENDER_UNAVAILABLE', '2026-11-20T12:01:00.000Z'],
-    [new UpstreamError('RATE_LIMITED', 'wait', inAMinute), 'RATE_LIMITED', '2026-11-20T12:01:00.000Z'],
-    [new UpstreamError('MALFORMED', 'odd'), 'UPSTREAM_UNAVAILABLE', '2026-11-20T12:00:05.000Z'],
+    [new StoreUnavailableError('out', inAMinute), 'STORE_UNAVAILABLE', '2026-11-20T12:01:00.000Z', storeIsOut],
+    [new StoreUnavailableError('out'), 'STORE_UNAVAILABLE', '2026-11-20T12:00:05.000Z', storeIsOut],
+    [
+      new RecommenderUnavailableError('out', inAMinute),
+      'RECOMMENDER_UNAVAILABLE',
+      '2026-11-20T12:01:00.000Z',
+      'the recommender does not answer usefully: try again',
+    ],
+    [
+      new UpstreamError('RATE_LIMITED', 'wait', inAMinute),
+      'RATE_LIMITED',
+      '2026-11-20T12:01:00.000Z',
+      'an upstream failed: RATE_LIMITED',
+    ],
+    [
+      new UpstreamError('MALFORMED', 'odd'),
+      'UPSTREAM_UNAVAILABLE',
+      '2026-11-20T12:00:05.000Z',
+      'an upstream failed: MALFORMED',
+    ],
   ] as const;
-  for (const [error, code, retryAt] of cases) {
+  for (const [error, code, retryAt, message] of cases) {
     const edge = await edgeOf(t, failingTimeline(error));
     const { errors } = await edge.ask('{ timeline { since } }');
     assert.deepEqual(
-      errors.map(({ extensions, message }) => ({ ...extensions, message })),
-      [{ code, retryAt, message: error.message }],
+      errors.map(({ extensions, message: told }) => ({ ...extensions, message: told })),
+      [{ code, retryAt, message }],
     );
   }
 });
@@ -109,6 +125,19 @@ test('what GraphQL refuses has a code, and the argument when it is known', async
     assert.deepEqual(await ask(`query ($on: Boolean = true) { ${field} }`, { on: null }), ['BAD_USER_INPUT if']);
   }
   assert.deepEqual(await ask('query ($unused: Int!) { viewer { id } }', { unused: 1 }), ['GRAPHQL_VALIDATION_FAILED']);
+});
+
+test('a request that is wrong in very many places is the mistake of its client, too', async (t) => {
+  const edge = await edgeOf(t, {});
+  const ids = Array.from({ length: 60 }, () => null);
+  const many = await edge.ask('query ($ids: [ID!]!) { posts(ids: $ids) { id } }', { variables: { ids } });
+  assert.deepEqual([...new Set(many.errors.map(({ extensions }) => extensions.code))], ['BAD_USER_INPUT']);
+  const numbers = Array.from({ length: 29 }, (_, n) => n);
+  const fields = numbers.map((n) => `a${n}: timeline(limit: $v${n}) { since }`).join(' ');
+  const query = `query (${numbers.map((n) => `$v${n}: Int!`).join(' ')}) { ${fields} }`;
+  const unset = await edge.ask(query, { variables: {} });
+  assert.deepEqual([...new Set(codesOf(unset))], ['BAD_USER_INPUT limit']);
+  assert.deepEqual(edge.logged, []);
 });
 
 test('documents over the limits are refused before they cost anything', async (t) => {

@@ -34,7 +34,8 @@ async function serveBytes(t: TestContext, onConnection: (socket: Socket) => void
 function client(t: TestContext, base: string, options: Partial<HttpOptions>) {
   const http = createHttpClient({ version: '1.2.3', ...options });
   t.after(() => http.close());
-  return { http, get: (path: string, token?: string) => http.get({ url: new URL(path, base), token }) };
+  const { origin } = new URL(base);
+  return { http, get: (path: string, token?: string) => http.get({ url: new URL(path, base), origin, token }) };
 }
 
 function fails(code: string, message: RegExp) {
@@ -115,7 +116,7 @@ test('a server that drips runs into the deadline too', async (t) => {
 
 test("a request's own deadline wins", async (t) => {
   const { http, base } = await serve(t, () => {});
-  const request = http.get({ url: new URL('/a', base), deadlineMs: 50 });
+  const request = http.get({ url: new URL('/a', base), origin: base, deadlineMs: 50 });
   await assert.rejects(request, fails('UNAVAILABLE', /within 50 ms/));
 });
 
@@ -147,6 +148,19 @@ test('a small body that unpacks to a huge one is broken off', async (t) => {
   });
   assert.ok(bomb.length < 2 ** 20);
   await assert.rejects(get('/bomb'), fails('MALFORMED', /more than 1048576 bytes/));
+});
+
+test('without a bound of its own a reply may hold 4 MiB, packed or not', async (t) => {
+  const bound = 4 * 2 ** 20;
+  const { get } = await serve(t, (request, response) => {
+    const body = Buffer.alloc(request.url?.startsWith('/more') ? bound + 1 : bound, 'x');
+    if (request.url?.endsWith('packed')) response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(body));
+    else response.end(body);
+  });
+  for (const form of ['packed', 'plain']) {
+    assert.equal((await get(`/whole-${form}`)).bodyText.length, bound);
+    await assert.rejects(get(`/more-${form}`), fails('MALFORMED', /more than 4194304 bytes/));
+  }
 });
 
 test('a body that is not what its encoding says is MALFORMED', async (t) => {
@@ -235,12 +249,12 @@ test('a port where nobody listens is UNAVAILABLE', async (t) => {
 test('an abort and a close break off what is under way', async (t) => {
   const { http, base } = await serve(t, () => {});
   const url = new URL('/a', base);
-  const aborted = http.get({ url, signal: AbortSignal.timeout(20) });
+  const aborted = http.get({ url, origin: base, signal: AbortSignal.timeout(20) });
   await assert.rejects(aborted, fails('UNAVAILABLE', /was broken off/));
-  const broken = assert.rejects(http.get({ url }), fails('UNAVAILABLE', /the client is closed/));
+  const broken = assert.rejects(http.get({ url, origin: base }), fails('UNAVAILABLE', /the client is closed/));
   await http.close();
   await broken;
-  await assert.rejects(http.get({ url }), fails('UNAVAILABLE', /^GET /));
+  await assert.rejects(http.get({ url, origin: base }), fails('UNAVAILABLE', /^GET /));
 });
 
 test('a token that would break the header is refused unsent, and not shown', async (t) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { UpstreamError } from '../../src/errors.ts';
+import { operatorMessage, UpstreamError } from '../../src/errors.ts';
 import type { Post } from '../../src/post.ts';
 import { createUpstream } from '../../src/upstreams/registry.ts';
 import type { MastodonSpec } from '../../src/upstreams/spec.ts';
@@ -259,8 +259,13 @@ test('a 429 without Retry-After may be repeated when its throttle is reset', asy
   });
 });
 
-test('a server that moved is told with its new address', async () => {
-  await assert.rejects(town({ type: 'list', id: '301' }).upstream.readPage({}), /set url to https:\/\/new\.example/);
+test('a server that moved is told with its new address to operators alone', async () => {
+  await assert.rejects(town({ type: 'list', id: '301' }).upstream.readPage({}), (error) => {
+    assert.ok(error instanceof UpstreamError);
+    assert.match(operatorMessage(error), /set url to https:\/\/new\.example/);
+    assert.doesNotMatch(error.message, /new\.example/);
+    return true;
+  });
 });
 
 test('a request without a recording fails by name', async () => {

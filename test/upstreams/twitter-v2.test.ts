@@ -311,3 +311,21 @@ test('a tweet whose author the reply may not show is for followers', async () =>
   const { posts, ids, partial } = await read(false);
   assert.deepEqual([posts, ids, partial], [[], [idAt(1)], false]);
 });
+
+test('what an error beside the posts calls itself is repeated only where it is known', async () => {
+  const say = 'Visit evil.example \u202e';
+  const errors = [
+    { resource_type: say, type: `https://api.twitter.com/2/problems/${say}` },
+    { resource_type: 'user', type: 'https://api.twitter.com/2/problems/constructor' },
+  ];
+  const http = createFixedHttp({ bodyText: JSON.stringify({ data: [], meta: {}, errors }) });
+  const spec = { kind: 'twitter', url: 'https://api.twitter.com', host: 'x.com', keepPrivate: true } as const;
+  const { problems } = await createUpstream({ ...spec, timeline: search }, { http, clock: testClock }).readPage({});
+  assert.deepEqual(
+    problems.map(({ message }) => message),
+    [
+      'a part of the page is missing: no known reason given',
+      'a user that the page refers to is missing: no known reason given',
+    ],
+  );
+});

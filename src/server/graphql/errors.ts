@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type DocumentNode, GraphQLError, Kind, parse, visit } from 'graphql';
+import { type DocumentNode, GraphQLError, Kind, parse, type Source, visit } from 'graphql';
 import type { Clock } from '../../clock.ts';
 import {
   BadUserInputError,
@@ -10,6 +10,7 @@ import {
   StoreUnavailableError,
   UpstreamError,
 } from '../../errors.ts';
+import type { ClientWords } from '../../resolvers/client-words.ts';
 import { dateTime } from '../../resolvers/date-time.ts';
 
 const RETRY_AFTER_MS = 5000;
@@ -20,16 +21,28 @@ const RETRYABLE = [StoreUnavailableError, RecommenderUnavailableError, IdsUnavai
 /** Our other codes, which clients may see as they are. All others are masked. */
 const PUBLIC_CODES = new Set(['BAD_CURSOR', 'BAD_USER_INPUT', 'UNAUTHENTICATED']);
 
+/** Written for clients: what they did, or what the settings do not offer. All other messages stay here. */
+const isForClients = (error: SluiceError) =>
+  PUBLIC_CODES.has(error.code) ||
+  error instanceof RateLimitedError ||
+  (error instanceof IdsUnavailableError && error.retryAtMs === undefined);
+
 /**
  * The one place where an error gets its `extensions.code`. What is neither ours nor the client's mistake becomes
- * INTERNAL_SERVER_ERROR with a short id, and is logged under that id.
+ * INTERNAL_SERVER_ERROR with a short id, and is logged under that id. Of what fails inside clients get the words of its code.
  */
-export function createErrorMask(deps: { clock: Clock; log: (line: string) => void }): (error: unknown) => GraphQLError {
+export function createErrorMask(deps: {
+  clock: Clock;
+  clientWords: ClientWords;
+  log: (line: string) => void;
+}): (error: unknown) => GraphQLError {
   return (error) => {
     const located = error instanceof GraphQLError ? error : undefined;
     const cause = rootOf(error);
-    const ours = cause instanceof SluiceError ? extensionsOf(cause, deps.clock) : undefined;
-    if (ours) return relocate((cause as SluiceError).message, located, ours);
+    if (cause instanceof SluiceError) {
+      const ours = extensionsOf(cause, deps.clock);
+      if (ours) return relocate(isForClients(cause) ? cause.message : deps.clientWords(cause), located, ours);
+    }
     const theirs = located && clientMistake(located, cause);
     return theirs ? relocate(located.message, located, theirs) : mask(cause, located, deps.log);
   };
@@ -65,13 +78,13 @@ function clientMistake(error: GraphQLError, cause: unknown): Record<string, unkn
   // `"limit"` of a field, `"@include(if:)"` of a directive.
   const argument = /^Argument "(?:@\w+\()?(\w+)/.exec(error.message)?.[1];
   if (argument !== undefined && cause instanceof GraphQLError) return badInput(error, argument);
-  const { code } = error.extensions;
-  if (error.path !== undefined || typeof code !== 'string' || !(cause instanceof GraphQLError)) return undefined;
-  if (code.startsWith('GRAPHQL_')) return error.extensions;
-  if (code === 'BAD_USER_INPUT') return error.extensions;
-  // Yoga's words for a request that is not well-formed; the parser's own message in `originalError` stays here.
-  if (code === 'BAD_REQUEST' || code === 'OPERATION_RESOLUTION_FAILURE') return badInput(error, undefined);
-  return undefined;
+  // What has no place in an answer was refused before there was one: by Yoga, the parser, or the check of variables.
+  if (error.path !== undefined || !(cause instanceof GraphQLError)) return undefined;
+  const { code = 'BAD_USER_INPUT' } = error.extensions;
+  if (code === 'INTERNAL_SERVER_ERROR') return undefined;
+  return String(code).startsWith('GRAPHQL_') || error.extensions.code === 'BAD_USER_INPUT'
+    ? error.extensions
+    : badInput(error, undefined);
 }
 
 function badInput(error: GraphQLError, argument: string | undefined): Record<string, unknown> {
@@ -79,12 +92,16 @@ function badInput(error: GraphQLError, argument: string | undefined): Record<str
   return { code: 'BAD_USER_INPUT', ...(argument !== undefined && { argument }), ...(http !== undefined && { http }) };
 }
 
+/** Parsed once, however many errors lie in one. */
+const documents = new WeakMap<Source, DocumentNode>();
+
 /** The argument that the variable is given to, read from the document in which the error lies. */
 function argumentOf({ nodes }: GraphQLError, variable: string): string | undefined {
-  const text = nodes?.[0]?.loc?.source.body;
-  if (text === undefined) return undefined;
+  const source = nodes?.[0]?.loc?.source;
+  if (source === undefined) return undefined;
+  const document = documents.get(source) ?? parse(source);
+  documents.set(source, document);
   let found: string | undefined;
-  const document: DocumentNode = parse(text);
   visit(document, {
     Argument({ name, value }) {
       if (value.kind === Kind.VARIABLE && value.name.value === variable) found ??= name.value;
