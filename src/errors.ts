@@ -105,6 +105,8 @@ export class UpstreamError extends SluiceError {
   readonly endpoint: boolean;
   /** True where the upstream told no time, and `retryAtMs` is a guess. */
   readonly guessed: boolean;
+  /** True where the reply was larger than any may be: one for fewer posts may fit. */
+  readonly isTooLarge: boolean;
   /** For operators alone, since it quotes the upstream: `set url to https://new.example`. */
   readonly hint: string | undefined;
 
@@ -117,6 +119,7 @@ export class UpstreamError extends SluiceError {
       status?: number | undefined;
       endpoint?: boolean | undefined;
       guessed?: boolean | undefined;
+      isTooLarge?: boolean | undefined;
       hint?: string | undefined;
     },
   ) {
@@ -125,6 +128,7 @@ export class UpstreamError extends SluiceError {
     this.status = options?.status;
     this.endpoint = options?.endpoint ?? false;
     this.guessed = options?.guessed ?? false;
+    this.isTooLarge = options?.isTooLarge ?? false;
     this.hint = options?.hint;
   }
 }

@@ -32,8 +32,8 @@ function gunzip(packed: Buffer): Readable {
 
 async function collect(stream: Readable, maxBytes: number, label: string): Promise<Buffer> {
   const bytes = await readAtMost(stream, maxBytes);
-  if (bytes === undefined) throw new UpstreamError('MALFORMED', `${label} answered with more than ${maxBytes} bytes`);
-  return bytes;
+  if (bytes !== undefined) return bytes;
+  throw new UpstreamError('MALFORMED', `${label} answered with more than ${maxBytes} bytes`, { isTooLarge: true });
 }
 
 function decode(bytes: Buffer): string {

@@ -80,11 +80,10 @@ function clientMistake(error: GraphQLError, cause: unknown): Record<string, unkn
   if (argument !== undefined && cause instanceof GraphQLError) return badInput(error, argument);
   // What has no place in an answer was refused before there was one: by Yoga, the parser, or the check of variables.
   if (error.path !== undefined || !(cause instanceof GraphQLError)) return undefined;
-  const { code = 'BAD_USER_INPUT' } = error.extensions;
+  const { code } = error.extensions;
   if (code === 'INTERNAL_SERVER_ERROR') return undefined;
-  return String(code).startsWith('GRAPHQL_') || error.extensions.code === 'BAD_USER_INPUT'
-    ? error.extensions
-    : badInput(error, undefined);
+  const isToldAsItIs = code === 'BAD_USER_INPUT' || String(code).startsWith('GRAPHQL_');
+  return isToldAsItIs ? error.extensions : badInput(error, undefined);
 }
 
 function badInput(error: GraphQLError, argument: string | undefined): Record<string, unknown> {
