@@ -8,6 +8,7 @@ export interface Client {
   /** Any status. With the token, if there is one. */
   get(url: URL, signal?: AbortSignal | undefined): Promise<HttpReply>;
   now(): number;
+  monotonic(): number;
 }
 
 export type Query = readonly (readonly [name: string, value: string | undefined])[];
@@ -27,5 +28,6 @@ export function createClient(
     },
     get: (url, signal) => deps.http.get({ url, token: spec.token, deadlineMs: spec.deadlineMs, signal }),
     now: () => deps.clock.now(),
+    monotonic: () => deps.clock.monotonic(),
   };
 }
