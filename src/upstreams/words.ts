@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { startOf } from './clean-text.ts';
 import { htmlToText, sanitise, withinBounds } from './html.ts';
 
@@ -11,9 +12,10 @@ export interface Words {
 /** Of `text` and `html` together, as JSON. With it and what fields may hold, a post stays below its own bound. */
 export const MAX_WORDS_BYTES = 60_000;
 
-/** UTF-16 units of all that is remembered: at most 8 MB. */
+/** UTF-16 units of all that is remembered, at most 8 MB: a page of the longest posts, or the pages of fifty usual sources. */
 const MAX_REMEMBERED = 4_000_000;
 
+/** By the digest of the HTML, which may be twice as long as its words. Last read last. */
 const remembered = new Map<string, Words>();
 let rememberedUnits = 0;
 
@@ -22,11 +24,12 @@ let rememberedUnits = 0;
  * Posts are read again and again as they are: the same HTML gives the same object, as far as memory goes.
  */
 export function readHtml(content: string): Words {
-  const known = remembered.get(content);
-  if (known) remembered.delete(content);
+  const key = createHash('sha256').update(content).digest('base64');
+  const known = remembered.get(key);
   const words = known ?? boundWords(content, htmlWords);
-  remembered.set(content, words);
-  if (!known) forgetBeyond(content, words);
+  remembered.delete(key);
+  remembered.set(key, words);
+  if (!known) forgetBeyond(words);
   return words;
 }
 
@@ -59,15 +62,16 @@ function marked({ text, html }: Words): Words {
   return { text: `${text}…`, html: `${html.slice(0, at)}…${html.slice(at)}` };
 }
 
-function forgetBeyond(content: string, words: Words): void {
-  rememberedUnits += sizeOf(content, words);
-  for (const [oldest, itsWords] of remembered) {
+function forgetBeyond(added: Words): void {
+  rememberedUnits += sizeOf(added);
+  for (const [oldest, words] of remembered) {
     if (rememberedUnits <= MAX_REMEMBERED) return;
     remembered.delete(oldest);
-    rememberedUnits -= sizeOf(oldest, itsWords);
+    rememberedUnits -= sizeOf(words);
   }
 }
 
-function sizeOf(content: string, { text, html }: Words): number {
-  return content.length + text.length + html.length;
+/** With what a key and its place take. */
+function sizeOf({ text, html }: Words): number {
+  return text.length + html.length + 100;
 }

@@ -57,6 +57,12 @@ test('the same HTML is converted once', () => {
   assert.equal(readHtml(content), readHtml(`${content}`.slice()));
 });
 
+test('a whole page of the longest posts is remembered', () => {
+  const page = Array.from({ length: 40 }, (_, n) => `<p>${n}</p>${'&'.repeat(99_000)}`);
+  const first = page.map(readHtml);
+  assert.ok(page.every((content, n) => readHtml(content) === first[n]));
+});
+
 test('what is remembered is bounded: what was read last stays', () => {
   const first = readHtml('<p>first</p>');
   const often = readHtml('<p>often</p>');
