@@ -38,7 +38,7 @@ export interface Settings {
     readonly whenGone: 'continue' | 'empty';
     readonly recommender: RecommenderSettings;
   };
-  readonly timeline: { readonly keepHours: number; readonly keepEntries: number };
+  readonly timeline: { readonly keepHours: number; readonly keepEntries: number; readonly keepMegabytes: number };
   /** Without a token there are no endpoints for operators. */
   readonly operator: { readonly token?: string | undefined };
   /** Whether `nextIds` issues Snowflake ids. */

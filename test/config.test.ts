@@ -55,7 +55,7 @@ describe('the settings', () => {
         whenGone: 'continue',
         recommender: { kind: 'local' },
       },
-      timeline: { keepHours: 168, keepEntries: 100_000 },
+      timeline: { keepHours: 168, keepEntries: 100_000, keepMegabytes: 1024 },
       polling: { minIntervalMs: 5000, idleIntervalMs: 60_000, sweepIntervalMs: 300_000, maxWaitMs: 1500 },
       ids: { enabled: false },
       operator: {},

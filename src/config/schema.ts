@@ -111,6 +111,7 @@ const forYou = section({
 const timeline = section({
   keepHours: whole(1, 87_600).default(168),
   keepEntries: whole(100, 10_000_000).default(100_000).describe('For each source.'),
+  keepMegabytes: whole(1, 1_000_000).default(1024).describe('Of posts, for each source.'),
 });
 
 const polling = section({

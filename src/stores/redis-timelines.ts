@@ -119,9 +119,10 @@ export function redisTimelines(connection: RedisConnection, keys: RedisKeys, now
     async liftHead(logId, position) {
       await connection.run(LIFT_HEAD, [stateKey(logId)], [position]);
     },
-    async trim({ logId, beforeMs, keepEntries, keepKnown }) {
+    async trim({ logId, beforeMs, keepEntries, keepBytes = Number.MAX_SAFE_INTEGER, keepKnown }) {
+      const values = [beforeMs, keepEntries, keepKnown, STEP_ROWS, keepBytes];
       for (let isMore = true; isMore; ) {
-        const reply = await connection.run(TRIM, [stateKey(logId)], [beforeMs, keepEntries, keepKnown, STEP_ROWS]);
+        const reply = await connection.run(TRIM, [stateKey(logId)], values);
         const [more, pending] = list(reply);
         if (Number(pending) > 0) await outbox.make(logId);
         isMore = more === 1;

@@ -17,6 +17,8 @@ export interface LogRow {
   readonly floor_key: string | null;
   readonly entries: number;
   readonly known: number;
+  /** Of the bodies that the log shows. */
+  readonly bytes: number;
   readonly state: string;
 }
 

@@ -16,13 +16,19 @@ const STEP_ROWS = 250;
 export function trimLog(sql: Sql, trim: Trim): boolean {
   const log = findLog(sql, trim.logId);
   if (!log) return false;
+  const { keepBytes = Number.POSITIVE_INFINITY } = trim;
+  // Above the bound, what no record names goes first.
+  const isStaleLeft = dropStaleShowings(sql, log, log.bytes > keepBytes ? Number.MAX_SAFE_INTEGER : trim.beforeMs);
   const full = [
-    dropRecords(sql, log, trim),
-    dropStaleShowings(sql, log, trim.beforeMs),
+    isStaleLeft,
+    dropRecords(sql, log, { ...trim, keepBytes: isStaleLeft ? Number.POSITIVE_INFINITY : keepBytes }),
     dropKnown(sql, log, trim.keepKnown),
   ];
   return full.includes(true);
 }
+
+const BYTES_SHOWN_THROUGH_IT =
+  '(SELECT coalesce(sum(bytes), 0) FROM shown INDEXED BY shown_by_via WHERE log = ?1 AND via = post_id)';
 
 interface OldRow {
   readonly ms: number;
@@ -30,11 +36,14 @@ interface OldRow {
   readonly kind: string;
   readonly post_id: PostId;
   readonly arrived_at: number;
+  readonly bytes: number;
 }
 
-function dropRecords(sql: Sql, log: LogRow, trim: Trim): boolean {
-  const oldest = 'SELECT ms, n, kind, post_id, arrived_at FROM records WHERE log = ? ORDER BY ms, n LIMIT ?';
-  const dropped = leaving(sql.all<OldRow>(oldest, log.log, STEP_ROWS), log.entries, trim);
+function dropRecords(sql: Sql, log: LogRow, trim: Trim & { keepBytes: number }): boolean {
+  const oldest = `SELECT ms, n, kind, post_id, arrived_at, ${BYTES_SHOWN_THROUGH_IT} AS bytes
+    FROM records WHERE log = ?1 ORDER BY ms, n LIMIT ?2`;
+  const excess = { entries: log.entries - trim.keepEntries, bytes: bytesOf(sql, log) - trim.keepBytes };
+  const dropped = leaving(sql.all<OldRow>(oldest, log.log, STEP_ROWS), excess, trim.beforeMs);
   const last = dropped.at(-1);
   if (!last) return false;
   sql.run('DELETE FROM records WHERE log = ? AND (ms, n) <= (?, ?)', log.log, last.ms, last.n);
@@ -44,18 +53,31 @@ function dropRecords(sql: Sql, log: LogRow, trim: Trim): boolean {
   for (const postId of new Set(dropped.map((record) => record.post_id))) {
     if (!hasRecord(sql, log.log, postId)) unshow(sql, log.log, postId);
   }
-  return dropped.length === STEP_ROWS;
+  // The body of a post that was edited is there until its edit goes, too.
+  return dropped.length === STEP_ROWS || bytesOf(sql, log) > trim.keepBytes;
 }
 
-/** What goes is always the log's oldest part, so that `trimmedTo` tells all of it: up to the first that both bounds keep. */
-function leaving(oldest: readonly OldRow[], entries: number, { beforeMs, keepEntries }: Trim): readonly OldRow[] {
-  let excess = entries - keepEntries;
+function bytesOf(sql: Sql, { log }: LogRow): number {
+  return sql.get<{ bytes: number }>('SELECT bytes FROM logs WHERE log = ?', log)?.bytes ?? 0;
+}
+
+/** What goes is always the log's oldest part, so that `trimmedTo` tells all of it: up to the first that all bounds keep. */
+function leaving(
+  oldest: readonly OldRow[],
+  excess: { entries: number; bytes: number },
+  beforeMs: number,
+): readonly OldRow[] {
+  let { entries, bytes } = excess;
   let isYoung = false;
-  let isWithin = excess <= 0;
-  const end = oldest.findIndex(({ kind, arrived_at }) => {
+  let isWithin = entries <= 0;
+  const going = new Set<PostId>();
+  const end = oldest.findIndex(({ kind, post_id, arrived_at, bytes: own }) => {
     isYoung ||= arrived_at >= beforeMs;
-    if (kind === 'entry') isWithin ||= excess-- <= 0;
-    return isYoung && isWithin;
+    if (kind === 'entry') isWithin ||= entries-- <= 0;
+    if (isYoung && isWithin && bytes <= 0) return true;
+    if (!going.has(post_id)) bytes -= own;
+    going.add(post_id);
+    return false;
   });
   return end < 0 ? oldest : oldest.slice(0, end);
 }

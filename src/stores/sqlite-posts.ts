@@ -164,8 +164,9 @@ function linkNested(sql: Sql, flat: FlatPost): void {
 
 function show(sql: Sql, id: PostId, via: PostId, { log, atMs }: Showing): void {
   sql.run(
-    `INSERT INTO shown (post_id, log, via, shown_at) VALUES (?, ?, ?, ?)
-       ON CONFLICT DO UPDATE SET shown_at = excluded.shown_at WHERE shown_at < excluded.shown_at`,
+    `INSERT INTO shown (post_id, log, via, shown_at, bytes)
+       VALUES (?1, ?2, ?3, ?4, (SELECT octet_length(body) FROM posts WHERE id = ?1))
+       ON CONFLICT DO UPDATE SET shown_at = max(shown_at, excluded.shown_at), bytes = excluded.bytes`,
     id,
     log,
     via,

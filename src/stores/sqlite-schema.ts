@@ -119,6 +119,22 @@ const MIGRATIONS: readonly string[] = [
     number INTEGER PRIMARY KEY, holder TEXT NOT NULL, expires_at INTEGER NOT NULL, mark INTEGER NOT NULL
   ) STRICT;
   `,
+  // logs.bytes is the sum of shown.bytes, which are the body's when this log showed it last.
+  `
+  ALTER TABLE logs ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE shown ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+  UPDATE shown SET bytes = coalesce((SELECT octet_length(body) FROM posts WHERE id = post_id), 0);
+  UPDATE logs SET bytes = coalesce((SELECT sum(bytes) FROM shown WHERE shown.log = logs.log), 0);
+  CREATE TRIGGER shown_more AFTER INSERT ON shown BEGIN
+    UPDATE logs SET bytes = bytes + new.bytes WHERE log = new.log;
+  END;
+  CREATE TRIGGER shown_again AFTER UPDATE OF bytes ON shown BEGIN
+    UPDATE logs SET bytes = bytes + new.bytes - old.bytes WHERE log = new.log;
+  END;
+  CREATE TRIGGER shown_no_more AFTER DELETE ON shown BEGIN
+    UPDATE logs SET bytes = bytes - old.bytes WHERE log = old.log;
+  END;
+  `,
 ];
 
 /** The version that this release writes. */

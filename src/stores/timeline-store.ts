@@ -44,13 +44,20 @@ export interface TimelineStore {
   /** Makes the head at least `position`, so that nothing new is ever put at or before what a client has passed. */
   liftHead(logId: string, position: Position): Promise<void>;
   /**
-   * Drops records older than `beforeMs` (by arrival) or beyond the newest `keepEntries` entries; moves `trimmedTo`.
+   * Drops records older than `beforeMs` (by arrival), beyond the newest `keepEntries` entries, or while the bodies that the log
+   * shows come to more than `keepBytes` as JSON in UTF-8 (absent: no bound); moves `trimmedTo`.
    * Always the oldest by position: a record stays while an older one does. Outside the version.
    * The known-index is bounded by its own count, `keepKnown`: the lowest order keys leave it, which raises `floorKey`
    * and the version, so that no commit that looked before takes them for new.
    * May come in steps, each of them atomic: what others see meanwhile is a trim with looser bounds.
    */
-  trim(query: { logId: string; beforeMs: number; keepEntries: number; keepKnown: number }): Promise<void>;
+  trim(query: {
+    logId: string;
+    beforeMs: number;
+    keepEntries: number;
+    keepBytes?: number | undefined;
+    keepKnown: number;
+  }): Promise<void>;
   /** How the loop that holds the source sees it now. Overwritten, outside the version. */
   writeStatus(logId: string, status: SourceStatus): Promise<void>;
   readStatus(logId: string): Promise<SourceStatus | undefined>;

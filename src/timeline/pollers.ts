@@ -39,7 +39,7 @@ export function createPollers(deps: {
   store: Pick<Store, 'timelines' | 'posts' | 'leases' | 'signals'>;
   clock: Clock;
   holder: string;
-  keep: { keepHours: number; keepEntries: number };
+  keep: { keepHours: number; keepEntries: number; keepMegabytes?: number | undefined };
   log?: (line: string) => void;
   maxPagesPerPoll?: number;
   random?: () => number;

@@ -20,7 +20,7 @@ export function createTrimmer(deps: {
   source: Source;
   timelines: TimelineStore;
   clock: Clock;
-  keep: { keepHours: number; keepEntries: number };
+  keep: { keepHours: number; keepEntries: number; keepMegabytes?: number | undefined };
   maxPages: number;
   pageSize: () => number;
 }): Trimmer {
@@ -36,6 +36,7 @@ export function createTrimmer(deps: {
         logId: source.logId,
         beforeMs: nowMs - keep.keepHours * 3_600_000,
         keepEntries: keep.keepEntries,
+        keepBytes: keep.keepMegabytes && keep.keepMegabytes * 1_048_576,
         keepKnown: Math.max(LEAST_KNOWN, keep.keepEntries, 2 * maxPages * deps.pageSize()),
       });
       trimmedAtMs = nowMs;

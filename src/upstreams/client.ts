@@ -12,6 +12,7 @@ export interface Client {
   /** Any status. With the token, if there is one. Throws UpstreamError, for a URL of another origin too. */
   get(url: URL, signal?: AbortSignal | undefined): Promise<HttpReply>;
   now(): number;
+  monotonic(): number;
 }
 
 export type Query = readonly (readonly [name: string, value: string | undefined])[];
@@ -37,6 +38,7 @@ export function createClient(
     },
     get: (url, signal) => deps.http.get({ url, origin, token, deadlineMs, signal }),
     now: () => deps.clock.now(),
+    monotonic: () => deps.clock.monotonic(),
   };
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { cutText, isClean, startOf, toLine, toLines } from './clean-text.ts';
 
 /**
  * What a field of an upstream's body may hold. A field that we can do without becomes `undefined` when it is missing,
@@ -7,16 +8,38 @@ import { z } from 'zod';
 
 /** GraphQL's Int ends here. */
 const MAX_COUNT = 2_147_483_647;
-const MAX_URL = 4_096;
+/** What browsers, proxies and caches all take. */
+const MAX_URL = 2_048;
 const LAST_TIME_MS = 253_402_300_799_999;
 
-/** A text, cut at `max` UTF-16 units, with lone surrogates replaced. */
+/** HTML, its first `max` UTF-16 units: it is cleaned when it is sanitised. */
+export const markup = (max: number) =>
+  z
+    .string()
+    .transform((value) => (value.length > max ? startOf(value, max) : value))
+    .optional()
+    .catch(undefined);
+
+/** A text of several lines, at most `max` UTF-16 units: a longer one is cut and ends in `…`. */
 export const text = (max: number) =>
   z
     .string()
-    .transform((value) => value.slice(0, max).toWellFormed())
+    .transform((value) => toLines(cutText(value, max)))
     .optional()
     .catch(undefined);
+
+/** A name or label in one line, at most `max` UTF-16 units: a longer one is cut and ends in `…`. */
+export const label = (max: number) => z.string().transform((value) => toLine(cutText(value, max)));
+
+export const line = (max: number) => label(max).optional().catch(undefined);
+
+/** A label that must be there, and is worth nothing when it is cut. */
+export const word = (max: number) =>
+  z
+    .string()
+    .max(max)
+    .transform(toLine)
+    .refine((value) => value !== '');
 
 export const flag = z.boolean().optional().catch(undefined);
 
@@ -46,7 +69,19 @@ export const seconds = z
   .catch(undefined);
 
 /** An absolute http(s) URL as text. */
-export const link = z.string().max(MAX_URL).refine(isWebUrl).optional().catch(undefined);
+export const link = z.string().refine(isWebUrl).optional().catch(undefined);
+
+/**
+ * What names a post on all servers: an absolute http(s) URL, or an identifier `at://…` or `did:…`. Anything else is absent,
+ * above all what looks like a post id of ours.
+ */
+export const uri = z
+  .string()
+  .refine((value) => isWebUrl(value) || (value.length <= MAX_URL && IDENTIFIER.test(value)))
+  .optional()
+  .catch(undefined);
+
+const IDENTIFIER = /^(at:\/\/|did:[a-z0-9]+:)[\x21-\x7e]+$/;
 
 /** An id as exact text. Numbers are taken only as far as JSON keeps them exact. */
 export const id = z.union([
@@ -97,7 +132,12 @@ export function parseTime(value: string): number | undefined {
   return ms >= 0 && ms <= LAST_TIME_MS ? Math.floor(ms) : undefined;
 }
 
-/** True for an absolute http or https URL of well-formed Unicode. */
+/**
+ * True for an absolute http or https URL of at most 2,048 UTF-16 units: without controls, and without a user's name before the host,
+ * which is there to be taken for the host.
+ */
 export function isWebUrl(value: string): boolean {
-  return /^https?:\/\//i.test(value) && value.isWellFormed() && URL.canParse(value);
+  if (value.length > MAX_URL || !/^https?:\/\//i.test(value) || !isClean(value)) return false;
+  const url = URL.parse(value);
+  return url !== null && url.username === '' && url.password === '';
 }

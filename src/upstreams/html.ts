@@ -1,10 +1,11 @@
 import sanitizeHtml from 'sanitize-html';
+import { cleanHtml, isClean, startOf } from './clean-text.ts';
+import { isWebUrl } from './fields.ts';
 
 /** More than any post of the servers we know has; what is beyond is cut. Deep nesting costs the sanitiser its square. */
 const MAX_HTML = 100_000;
 const MAX_TAGS = 2_000;
-
-const BLOCKS = 'p|ul|ol|blockquote|pre|h1|h2|h3|h4|h5|h6';
+const MAX_HREF = 2_048;
 
 const SCHEMES = ['http', 'https', 'mailto', 'gemini', 'gopher', 'xmpp', 'magnet', 'ipfs', 'ipns'];
 const ABSOLUTE = new RegExp(`^(${SCHEMES.join('|')}):`, 'i');
@@ -26,9 +27,8 @@ const OPTIONS: sanitizeHtml.IOptions = {
   transformTags: {
     a: (tagName, { href = '', ...attribs }) => ({
       tagName,
-      // A relative address would lead into the site that shows the post.
       attribs: {
-        ...(ABSOLUTE.test(href) ? { href } : {}),
+        ...(mayLead(href) ? { href } : {}),
         ...attribs,
         rel: 'nofollow noopener noreferrer',
         target: '_blank',
@@ -39,7 +39,17 @@ const OPTIONS: sanitizeHtml.IOptions = {
 
 /** HTML of an upstream made safe to show: formatting and links alone; every link opens apart and tells nothing about us. */
 export function sanitise(html: string): string {
-  return sanitizeHtml(cut(html).toWellFormed(), OPTIONS).trim();
+  return cleanHtml(sanitizeHtml(withinBounds(html).toWellFormed(), OPTIONS)).trim();
+}
+
+/** As much of the HTML as `sanitise` looks at: 100,000 UTF-16 units and 2,000 tags. */
+export function withinBounds(html: string): string {
+  let at = -1;
+  for (let tags = 0; tags <= MAX_TAGS; tags++) {
+    at = html.indexOf('<', at + 1);
+    if (at < 0 || at > MAX_HTML) return html.length > MAX_HTML ? startOf(html, MAX_HTML) : html;
+  }
+  return startOf(html, at);
 }
 
 /**
@@ -49,17 +59,21 @@ export function sanitise(html: string): string {
 export function htmlToText(safeHtml: string): string {
   return unescapeHtml(
     safeHtml
-      .replace(/\s*\n\s*/g, ' ')
+      // Whole runs of white space: a pattern that also has to look for their end would begin anew at each character of them.
+      .replace(/\s+/g, (space) => (space.includes('\n') ? ' ' : space))
       .replace(/<br\b[^>]*>/g, '\n')
       .replace(/<li\b[^>]*>/g, '\n- ')
-      .replace(new RegExp(`</?(?:${BLOCKS})\\b[^>]*>`, 'g'), '\n\n')
+      .replace(PARAGRAPHS, '\n\n')
       .replace(/<[^>]*>/g, ''),
   )
-    .replace(/[ \t]+\n/g, '\n')
-    .replace(/\n[ \t]+/g, '\n')
-    .replace(/\n{3,}/g, '\n\n')
+    .replace(/[ \t\n]+/g, (space) => {
+      const first = space.indexOf('\n');
+      return first < 0 ? space : first === space.lastIndexOf('\n') ? '\n' : '\n\n';
+    })
     .trim();
 }
+
+const PARAGRAPHS = /<\/?(?:p|ul|ol|blockquote|pre|h[1-6])\b[^>]*>/g;
 
 /** Plain text as HTML: paragraphs and line breaks, and a link where `link` gives one for a piece of text. */
 export function textToHtml(pieces: readonly { text: string; href?: string | undefined }[]): string {
@@ -85,13 +99,9 @@ export function unescapeHtml(text: string): string {
     .replace(/&amp;/g, '&');
 }
 
-function cut(html: string): string {
-  let at = -1;
-  for (let tags = 0; tags <= MAX_TAGS; tags++) {
-    at = html.indexOf('<', at + 1);
-    if (at < 0) return html.slice(0, MAX_HTML);
-  }
-  return html.slice(0, Math.min(at, MAX_HTML));
+/** A relative address would lead into the site that shows the post. */
+function mayLead(href: string): boolean {
+  return /^https?:/i.test(href) ? isWebUrl(href) : href.length <= MAX_HREF && ABSOLUTE.test(href) && isClean(href);
 }
 
 function escapeHtml(text: string): string {

@@ -35,10 +35,11 @@ export async function fetchStatuses(
     const body = readJson(reply, url, client.now());
     const items = bulk > 1 ? body : [body];
     if (!Array.isArray(items)) throw malformed(url, 'answered with JSON that is not a list', reply.status);
-    const read = postsOf(items, {
+    const read = await postsOf(items, {
       idOf,
       toPost: (item) => toPost(item, { ...context, arrivedAtMs: reply.sentAtMs }),
       keepPrivate: true,
+      clock: client,
     });
     const { missing, gone, ...answers } = answersTo(batch, read, { keepPrivate, keyOf: stablePart });
     if (bulk === 1 && missing.length > 0) throw malformed(url, 'answered with another status', reply.status);

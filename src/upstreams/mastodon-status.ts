@@ -3,8 +3,8 @@ import { idScheme } from '../ids/id-scheme.ts';
 import { formatNodeId } from '../ids/node-id.ts';
 import { formatPostId } from '../ids/post-id.ts';
 import type { Author, Emoji, IdSchemeName, Media, Poll, Post, PostId, Visibility } from '../post.ts';
-import { htmlToText, sanitise } from './html.ts';
 import { quote, type Status, type StatusAccount, type StatusMedia, status } from './mastodon-schema.ts';
+import { readHtml } from './words.ts';
 
 export interface StatusContext {
   /** The part of a post id after `@`. */
@@ -26,7 +26,6 @@ export function toPost(raw: unknown, context: StatusContext, depth = 0): Post {
   const createdAtMs = data.created_at ?? idScheme(context.idScheme).timeMs(data.id) ?? context.arrivedAtMs;
   if (createdAtMs === undefined) throw new UpstreamError('MALFORMED', 'created_at must be a time');
   const repostOf = repostOfStatus(data, context, depth);
-  const html = repostOf ? '' : sanitise(data.content ?? '');
 
   return {
     id,
@@ -37,8 +36,7 @@ export function toPost(raw: unknown, context: StatusContext, depth = 0): Post {
     uri: data.uri && data.uri !== repostOf?.uri ? data.uri : id,
     url: data.url,
     author: data.account && toAuthor(data.account, context.host),
-    text: htmlToText(html),
-    html,
+    ...readHtml(repostOf ? '' : (data.content ?? '')),
     createdAtMs,
     editedAtMs: data.edited_at,
     language: data.language,
@@ -49,7 +47,7 @@ export function toPost(raw: unknown, context: StatusContext, depth = 0): Post {
     repostOf,
     quoted: quotedStatus(data, context, depth),
     media: repostOf ? [] : data.media_attachments.flatMap(toMedia),
-    hashtags: repostOf ? [] : data.tags.map((tag) => tag.name.toWellFormed().replace(/^#/, '')),
+    hashtags: repostOf ? [] : data.tags.map((tag) => tag.name.replace(/^#/, '')),
     mentions: repostOf ? [] : data.mentions.flatMap((mention) => toMention(mention, context.host)),
     emojis: repostOf ? [] : toEmojis(data.emojis),
     card: repostOf ? undefined : toCard(data.card),
@@ -178,10 +176,7 @@ function toCard(card: Status['card']) {
 function toPoll(poll: Status['poll']): Poll | undefined {
   if (!poll || poll.options.length === 0) return undefined;
   return {
-    options: poll.options.map(({ title, votes_count }) => ({
-      text: title.slice(0, 1_000).toWellFormed(),
-      votes: votes_count,
-    })),
+    options: poll.options.map(({ title, votes_count }) => ({ text: title, votes: votes_count })),
     multiple: poll.multiple ?? false,
     endsAtMs: poll.expires_at,
     closed: poll.expired ?? false,

@@ -39,10 +39,11 @@ export function createMastodon(spec: MastodonSpec, deps: { http: HttpClient; clo
       const description = await describer.describeOrGuess(signal);
       const { idScheme } = description;
       const context = { host: spec.host, idScheme, arrivedAtMs: reply.sentAtMs };
-      const page = postsOf(items, {
+      const page = await postsOf(items, {
         idOf,
         toPost: (item) => toPost(item, context),
         keepPrivate: spec.keepPrivate,
+        clock: client,
       });
       const older = olderThan(reply, page.ids, idScheme);
       return {

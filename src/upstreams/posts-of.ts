@@ -1,10 +1,15 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Clock } from '../clock.ts';
 import { type Problem, UpstreamError } from '../errors.ts';
 import type { Post } from '../post.ts';
+import { boundPost } from './bound-post.ts';
 import { id } from './fields.ts';
 
 /** The largest page of all networks, that of Twitter's API 1.1; a reply with more is not one, of which nothing is looked at. */
 const MAX_ITEMS = 200;
 const MAX_PROBLEMS = 20;
+/** Others have their turn after so much work. */
+const TURN_MS = 8;
 
 export interface PostsOf {
   readonly posts: readonly Post[];
@@ -14,31 +19,39 @@ export interface PostsOf {
 
 /**
  * The posts of a page's items, in their order. A malformed one is left out and told; a private one is left out silently
- * when it is not to be kept. `ids` holds all that have one. `toPost` throws UpstreamError for an item that is no post.
+ * when it is not to be kept; each keeps within its bound. `ids` holds all that have one. Dear posts are read over several turns
+ * of the event loop. `toPost` throws UpstreamError for an item that is no post.
  */
-export function postsOf(
+export async function postsOf(
   items: readonly unknown[],
   {
     idOf,
     toPost,
     keepPrivate,
+    clock,
   }: {
     idOf: (item: unknown) => unknown;
     toPost: (item: unknown) => Post;
     keepPrivate: boolean;
+    clock: Pick<Clock, 'monotonic'>;
   },
-): PostsOf {
+): Promise<PostsOf> {
   if (items.length > MAX_ITEMS) {
     throw new UpstreamError('MALFORMED', `a page must hold at most ${MAX_ITEMS} posts, got ${items.length}`);
   }
   const posts: Post[] = [];
   const ids: string[] = [];
   const problems: Problem[] = [];
+  let turnFromMs = clock.monotonic();
   for (const item of items) {
+    if (clock.monotonic() - turnFromMs >= TURN_MS) {
+      await nextTurn();
+      turnFromMs = clock.monotonic();
+    }
     const known = id.safeParse(idOf(item));
     if (known.success) ids.push(known.data);
     try {
-      const post = mayKeep(toPost(item), keepPrivate);
+      const post = mayKeep(boundPost(toPost(item)), keepPrivate);
       if (post) posts.push(post);
     } catch (error) {
       if (!(error instanceof UpstreamError)) throw error;

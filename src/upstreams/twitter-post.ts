@@ -19,10 +19,8 @@ export const FEED_DEPTHS: Readonly<Partial<Record<TwitterTimeline['type'], reado
  * `url` is what people see.
  */
 export function tweetAddress(firstId: string, username: string | undefined): { uri: string; url: string } {
-  return {
-    uri: `https://x.com/i/status/${firstId}`,
-    url: `https://x.com/${username ?? 'i'}/status/${firstId}`,
-  };
+  const path = `status/${encodeURIComponent(firstId)}`;
+  return { uri: `https://x.com/i/${path}`, url: `${profileUrl(username ?? 'i')}/${path}` };
 }
 
 /** When a tweet's id was made, Unix ms; absent for the sequential ids before November 2010. */

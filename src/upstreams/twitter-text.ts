@@ -1,4 +1,6 @@
+import { toLines } from './clean-text.ts';
 import { textToHtml, unescapeHtml } from './html.ts';
+import { boundWords, type Words } from './words.ts';
 
 /** What a t.co link of a tweet stands for. */
 export interface TweetLink {
@@ -11,15 +13,25 @@ export interface TweetLink {
 
 const SHORT_LINK = /(https?:\/\/t\.co\/[A-Za-z0-9]+)/;
 
+/** So many are spelled out, which is more than a tweet has: an address may be a hundred times as long as its link. */
+const MAX_LINKS = 100;
+
 /** A tweet's text with its links spelled out, plain and as HTML. Twitter escapes `&`, `<` and `>` in what it sends. */
-export function readTweetText(raw: string, links: readonly TweetLink[]): { text: string; html: string } {
+export function readTweetText(raw: string, links: readonly TweetLink[]): Words {
   const targets = new Map(links.map((link) => [link.short, link]));
-  const pieces = raw.split(SHORT_LINK).map((piece) => {
-    const link = targets.get(piece);
-    if (!link) return { text: unescapeHtml(piece), shown: unescapeHtml(piece) };
-    if (link.target === undefined) return { text: '', shown: '' };
-    return { text: link.target, shown: link.shown ?? link.target, href: link.target };
-  });
+  return boundWords(raw, (part) => spellOut(part, targets));
+}
+
+function spellOut(raw: string, targets: ReadonlyMap<string, TweetLink>): Words {
+  // What was cut may have lost the end of what it opened.
+  const pieces = toLines(raw)
+    .split(SHORT_LINK)
+    .map((piece, n) => {
+      const link = n < 2 * MAX_LINKS ? targets.get(piece) : undefined;
+      if (!link) return { text: unescapeHtml(piece), shown: unescapeHtml(piece) };
+      if (link.target === undefined) return { text: '', shown: '' };
+      return { text: link.target, shown: link.shown ?? link.target, href: link.target };
+    });
   return {
     text: pieces
       .map((piece) => piece.text)

@@ -1,5 +1,19 @@
 import { z } from 'zod';
-import { count, flag, id, language, link, listOf, optionalId, partOf, positive, text, time } from './fields.ts';
+import {
+  count,
+  flag,
+  id,
+  language,
+  line,
+  link,
+  listOf,
+  optionalId,
+  partOf,
+  positive,
+  text,
+  time,
+  word,
+} from './fields.ts';
 
 /**
  * What we use of the bodies of Twitter's API 1.1. Every other field passes unseen. Ids are taken from the `…_str` fields
@@ -8,29 +22,29 @@ import { count, flag, id, language, link, listOf, optionalId, partOf, positive, 
  */
 
 const media = z.object({
-  url: text(4_096),
+  url: line(2_048),
   media_url_https: link,
-  type: text(50),
-  ext_alt_text: text(20_000),
+  type: line(50),
+  ext_alt_text: text(10_000),
   original_info: partOf({ width: positive, height: positive }),
   sizes: partOf({ large: partOf({ w: positive, h: positive }) }),
   video_info: partOf({
     duration_millis: positive,
-    variants: listOf(z.object({ bitrate: count, content_type: text(100), url: link }), 50),
+    variants: listOf(z.object({ bitrate: count, content_type: line(100), url: link }), 50),
   }),
 });
 
 const entities = partOf({
-  urls: listOf(z.object({ url: z.string().max(4_096), expanded_url: link, display_url: text(1_000) }), 100),
-  hashtags: listOf(z.object({ text: z.string().min(1).max(500) }), 100),
-  user_mentions: listOf(z.object({ screen_name: z.string().min(1).max(100), id_str: optionalId }), 100),
+  urls: listOf(z.object({ url: z.string().max(2_048), expanded_url: link, display_url: line(1_000) }), 100),
+  hashtags: listOf(z.object({ text: word(500) }), 100),
+  user_mentions: listOf(z.object({ screen_name: word(100), id_str: optionalId }), 100),
   media: listOf(media, 20),
 });
 
 const user = z.object({
   id_str: id,
-  screen_name: text(100),
-  name: text(500),
+  screen_name: line(100),
+  name: line(500),
   profile_image_url_https: link,
   protected: flag,
 });

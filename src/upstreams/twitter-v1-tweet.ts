@@ -67,11 +67,11 @@ export function toPost(raw: unknown, context: TweetContext, depth = 0): Post {
     repostOf,
     quoted: repostOf ? undefined : quotedTweet(data, context, depth),
     media: repostOf ? [] : media.flatMap(toMedia),
-    hashtags: repostOf ? [] : (data.entities?.hashtags ?? []).map((tag) => tag.text.toWellFormed()),
+    hashtags: repostOf ? [] : (data.entities?.hashtags ?? []).map((tag) => tag.text),
     mentions: repostOf
       ? []
       : (data.entities?.user_mentions ?? []).map(({ screen_name, id_str }) =>
-          toTwitterMention(screen_name.toWellFormed(), id_str, host),
+          toTwitterMention(screen_name, id_str, host),
         ),
     emojis: [],
     counts: {

@@ -60,10 +60,11 @@ export function createTwitterV1(spec: TwitterSpec, deps: { http: HttpClient; clo
         ...FIELDS,
       ]);
       const { reply, items } = await ask(url, signal);
-      const page = postsOf(items, {
+      const page = await postsOf(items, {
         idOf,
         toPost: (item) => toPost(item, { ...context, arrivedAtMs: reply.sentAtMs }),
         keepPrivate: spec.keepPrivate,
+        clock: client,
       });
       return {
         ...page,
@@ -83,10 +84,11 @@ export function createTwitterV1(spec: TwitterSpec, deps: { http: HttpClient; clo
         async fetchBatch(batch) {
           const url = client.url('/1.1/statuses/lookup.json', [['id', batch.join(',')], ...FIELDS]);
           const { reply, items } = await ask(url, signal);
-          const read = postsOf(items, {
+          const read = await postsOf(items, {
             idOf,
             toPost: (item) => toPost(item, { ...context, arrivedAtMs: reply.sentAtMs }),
             keepPrivate: true,
+            clock: client,
           });
           const { missing, gone, ...answers } = answersTo(batch, read, spec);
           const limits = readLimits(reply.headers, client.now());

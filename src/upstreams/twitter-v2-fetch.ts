@@ -33,10 +33,11 @@ export async function fetchTweets(
     const aboutTweets = page.data || page.errors.some((error) => error.resource_type === 'tweet');
     if (!aboutTweets) throw errorsAlone(page, reply, url, client.now()) ?? malformed(url, 'answered without tweets');
     const context = { ...tweetContext(page, spec), arrivedAtMs: reply.sentAtMs };
-    const { posts } = postsOf(page.data ?? [], {
+    const { posts } = await postsOf(page.data ?? [], {
       idOf: (item) => Object(item).id,
       toPost: (item) => toPost(item, context),
       keepPrivate: true,
+      clock: client,
     });
     return { reply, page, posts: new Map(posts.map((post) => [post.upstreamId, post])) };
   }

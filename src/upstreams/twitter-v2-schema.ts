@@ -1,5 +1,20 @@
 import { z } from 'zod';
-import { count, flag, id, language, link, listOf, optionalId, partOf, positive, text, time } from './fields.ts';
+import {
+  count,
+  flag,
+  id,
+  label,
+  language,
+  line,
+  link,
+  listOf,
+  optionalId,
+  partOf,
+  positive,
+  text,
+  time,
+  word,
+} from './fields.ts';
 
 /**
  * What we use of the bodies of Twitter's API 2. Every other field passes unseen.
@@ -9,18 +24,18 @@ import { count, flag, id, language, link, listOf, optionalId, partOf, positive, 
 const entities = partOf({
   urls: listOf(
     z.object({
-      url: z.string().max(4_096),
+      url: z.string().max(2_048),
       expanded_url: link,
-      display_url: text(1_000),
-      media_key: text(100),
-      title: text(2_000),
-      description: text(10_000),
+      display_url: line(1_000),
+      media_key: line(100),
+      title: line(1_000),
+      description: text(2_000),
       images: listOf(z.object({ url: link }), 5),
     }),
     100,
   ),
-  hashtags: listOf(z.object({ tag: z.string().min(1).max(500) }), 100),
-  mentions: listOf(z.object({ username: z.string().min(1).max(100), id: optionalId }), 100),
+  hashtags: listOf(z.object({ tag: word(500) }), 100),
+  mentions: listOf(z.object({ username: word(100), id: optionalId }), 100),
 });
 
 export const tweet = z.object({
@@ -38,39 +53,39 @@ export const tweet = z.object({
   public_metrics: partOf({ retweet_count: count, reply_count: count, like_count: count, quote_count: count }),
 });
 
-const user = z.object({ id, username: text(100), name: text(500), profile_image_url: link, protected: flag });
+const user = z.object({ id, username: line(100), name: line(500), profile_image_url: link, protected: flag });
 
 const media = z.object({
   media_key: z.string(),
-  type: text(50),
+  type: line(50),
   url: link,
   preview_image_url: link,
-  alt_text: text(20_000),
+  alt_text: text(10_000),
   width: positive,
   height: positive,
   duration_ms: positive,
-  variants: listOf(z.object({ bit_rate: count, content_type: text(100), url: link }), 50),
+  variants: listOf(z.object({ bit_rate: count, content_type: line(100), url: link }), 50),
 });
 
 const poll = z.object({
   id,
-  options: listOf(z.object({ label: z.string(), votes: count, position: count }), 20),
+  options: listOf(z.object({ label: label(500), votes: count, position: count }), 20),
   end_datetime: time,
-  voting_status: text(50),
+  voting_status: line(50),
 });
 
 /** `type` is a URL that names the problem; `title` and `detail` are for people. */
 const problem = z.object({
-  type: text(300),
-  resource_type: text(50),
-  resource_id: text(300),
-  value: text(300),
-  parameter: text(100),
-  message: text(2_000),
+  type: line(300),
+  resource_type: line(50),
+  resource_id: line(300),
+  value: line(300),
+  parameter: line(100),
+  message: line(2_000),
   parameters: z.record(z.string(), z.unknown()).optional().catch(undefined),
 });
 
-export const errors = z.object({ errors: listOf(problem, 500), type: text(300) });
+export const errors = z.object({ errors: listOf(problem, 500), type: line(300) });
 
 /** A page, and the reply to a request by ids. A page without posts has no `data`. */
 export const page = z.object({

@@ -94,12 +94,10 @@ export function toPost(raw: unknown, context: TweetContext, depth = 0): Post {
     repostOf,
     quoted: repostOf ? undefined : referenced(data, 'quoted', context, depth),
     media: repostOf ? [] : toMedia(data, context),
-    hashtags: repostOf ? [] : (entities?.hashtags ?? []).map(({ tag }) => tag.toWellFormed()),
+    hashtags: repostOf ? [] : (entities?.hashtags ?? []).map(({ tag }) => tag),
     mentions: repostOf
       ? []
-      : (entities?.mentions ?? []).map(({ username, id }) =>
-          toTwitterMention(username.toWellFormed(), id, context.host),
-        ),
+      : (entities?.mentions ?? []).map(({ username, id }) => toTwitterMention(username, id, context.host)),
     emojis: [],
     card: repostOf ? undefined : toCard(entities),
     poll: repostOf ? undefined : toPoll(data, context),
@@ -180,7 +178,7 @@ function toPoll(data: Tweet, context: TweetContext): Poll | undefined {
   if (!poll || poll.options.length === 0) return undefined;
   const options = poll.options.toSorted((a, b) => (a.position ?? 0) - (b.position ?? 0));
   return {
-    options: options.map(({ label, votes }) => ({ text: label.slice(0, 1_000).toWellFormed(), votes })),
+    options: options.map(({ label, votes }) => ({ text: label, votes })),
     multiple: false,
     endsAtMs: poll.end_datetime,
     closed: poll.voting_status === 'closed',

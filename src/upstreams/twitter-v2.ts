@@ -60,10 +60,11 @@ export function createTwitterV2(spec: TwitterSpec, deps: { http: HttpClient; clo
       }
       const body = readPageBody(reply, url, client);
       const context = { ...tweetContext(body, spec), arrivedAtMs: reply.sentAtMs };
-      const { posts, ids, problems } = postsOf(body.data ?? [], {
+      const { posts, ids, problems } = await postsOf(body.data ?? [], {
         idOf: (item) => Object(item).id,
         toPost: (item) => toPost(item, context),
         keepPrivate: spec.keepPrivate,
+        clock: client,
       });
       const older = body.meta?.next_token;
       return {

@@ -53,7 +53,7 @@ describe('sluice check', () => {
     const cwd = folder({ 'sluice.config.json': settings({ town: town(), home: home(TOKEN) }) });
     const { code, stdout } = await runSluice(['check', '--live'], { cwd });
     const found =
-      'ok: mastodon 4.4.2 [31m, mastodon ids, 1 post, newest 2026-11-20T11:59:00.000Z, 295 of 300 requests left until 2026-11-20T12:05:00.000Z';
+      'ok: mastodon 4.4.2[31m, mastodon ids, 1 post, newest 2026-11-20T11:59:00.000Z, 295 of 300 requests left until 2026-11-20T12:05:00.000Z';
     for (const key of ['town', 'home']) assert.ok(stdout.includes(`\n${key}: ${found}\n`), stdout);
     assert.match(stdout, /\nall 2 answered\n$/);
     assert.equal(code, 0);

@@ -12,14 +12,14 @@ const redis = await startRedis();
 after(() => redis.stop());
 
 const LOG_PARTS = [
-  ...['state', 'records', 'live', 'time', 'removed', 'uris', 'uses', 'known', 'order', 'shown', 'inside'],
+  ...['state', 'records', 'live', 'time', 'removed', 'uris', 'uses', 'known', 'order', 'shown', 'bytes', 'inside'],
   ...['outbox', 'sweep', 'status'],
 ];
 
 /** What must be there for ever: logs, the bodies that they show, and what the gateways have in common. */
 const ENDLESS = [
   ...LOG_PARTS.map((part) => `{town}:LOG:${part}`),
-  ...['body:town1', 'body:town2', 'body:nested'],
+  ...['body:town1', 'body:town2', 'body:nested', 'body:again'],
   ...['SECRET:tokens', '{ids}:GENERATORS:marks'],
 ];
 

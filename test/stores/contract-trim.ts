@@ -1,9 +1,20 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Store } from '../../src/stores/store.ts';
 import type { Use } from './contract.ts';
-import { appendTo, commitTo, NOW, orderKey, postIdsOf, sampleRecord } from './samples.ts';
+import { appendTo, commitTo, NOW, orderKey, postIdsOf, samplePost, sampleRecord, written } from './samples.ts';
 
 const EVERYTHING = { beforeMs: 0, keepEntries: 1_000, keepKnown: 1_000 };
+/** Some less than a big post takes: two of them take less than three times as much. */
+const BIG = 9_000;
+
+function bigPost(id: string) {
+  return samplePost(id, { text: 'ü'.repeat(BIG / 2) });
+}
+
+async function appendBig(store: Store, ids: readonly string[]) {
+  return appendTo(store, 'town', ids, { posts: ids.map((id) => written(bigPost(id))) });
+}
 
 /** How a log stays bounded. */
 export function describeTrim(use: Use): void {
@@ -98,6 +109,63 @@ export function describeTrim(use: Use): void {
       await commitTo(store, 'town', { append: [sampleRecord('10', { orderKey: orderKey(50) })] });
       const entries = store.timelines.entriesBefore({ logId: 'town', upTo: `${NOW}-9`, limit: 9 });
       assert.deepEqual(await postIdsOf(entries), ['20', '10']);
+    });
+
+    it('keeps no more bytes of bodies than it may, oldest first, and tells the last that went', async (t) => {
+      const store = await use(t);
+      await appendBig(store, ['1', '2', '3', '4']);
+      await store.timelines.trim({ ...EVERYTHING, logId: 'town', keepBytes: 3 * BIG });
+      assert.deepEqual(await postIdsOf(store.timelines.recordsAfter({ logId: 'town', limit: 9 })), ['3', '4']);
+      assert.equal((await store.timelines.readLog('town')).trimmedTo, `${NOW}-1`);
+      await store.timelines.trim({ ...EVERYTHING, logId: 'town', keepBytes: 3 * BIG });
+      assert.deepEqual(await postIdsOf(store.timelines.recordsAfter({ logId: 'town', limit: 9 })), ['3', '4']);
+    });
+
+    it('counts the bytes of what is inside, and of a body that grew without an edit', async (t) => {
+      const store = await use(t);
+      const boost = samplePost('2', { repostOf: bigPost('inner') });
+      await appendTo(store, 'town', ['1', '2', '3'], { posts: [written(samplePost('1')), written(boost)] });
+      await store.timelines.trim({ ...EVERYTHING, logId: 'town', keepBytes: 2 * BIG });
+      assert.equal((await store.timelines.readLog('town')).trimmedTo, undefined);
+      await commitTo(store, 'town', { posts: [written(bigPost('1'), NOW + 1), written(boost, NOW + 1)] });
+      await store.timelines.trim({ ...EVERYTHING, logId: 'town', keepBytes: 2 * BIG });
+      assert.deepEqual(await postIdsOf(store.timelines.recordsAfter({ logId: 'town', limit: 9 })), ['2', '3']);
+    });
+
+    it('goes on to the edit of what it drops, whose body stays until then', async (t) => {
+      const store = await use(t);
+      await appendBig(store, ['1', '2']);
+      await commitTo(store, 'town', {
+        append: [sampleRecord('1', { kind: 'edit' }), sampleRecord('3')],
+        posts: [written(bigPost('1'), NOW + 1), written(bigPost('3'))],
+      });
+      await store.timelines.trim({ ...EVERYTHING, logId: 'town', keepBytes: 2 * BIG });
+      assert.deepEqual(await postIdsOf(store.timelines.recordsAfter({ logId: 'town', limit: 9 })), ['3']);
+    });
+
+    it('drops bodies first that no record names any more, and counts a removed one no longer', async (t) => {
+      const store = await use(t);
+      await appendBig(store, ['1', '2', '3']);
+      await store.timelines.trim({ ...EVERYTHING, logId: 'town', keepEntries: 2 });
+      await commitTo(store, 'town', { posts: [written(bigPost('1'), NOW + 1)] });
+      await store.timelines.trim({ ...EVERYTHING, logId: 'town', keepBytes: 3 * BIG });
+      assert.deepEqual(await postIdsOf(store.timelines.recordsAfter({ logId: 'town', limit: 9 })), ['2', '3']);
+      assert.deepEqual((await store.posts.getPosts(['1'])).get('1')?.shownBy ?? [], []);
+      await commitTo(store, 'town', { append: [sampleRecord('2', { kind: 'remove' }), sampleRecord('4')] });
+      await commitTo(store, 'town', { posts: [written(bigPost('4'))] });
+      await store.timelines.trim({ ...EVERYTHING, logId: 'town', keepBytes: 3 * BIG });
+      assert.deepEqual((await store.posts.getPosts(['3', '4'])).size, 2);
+    });
+
+    it('counts alike however many steps a trim takes', async (t) => {
+      const store = await use(t);
+      const ids = Array.from({ length: 600 }, (_, n) => `${n + 1}`);
+      await appendTo(store, 'town', ids);
+      await store.timelines.trim({ ...EVERYTHING, logId: 'town', keepBytes: 1 });
+      assert.deepEqual(await postIdsOf(store.timelines.recordsAfter({ logId: 'town', limit: 9 })), []);
+      await appendBig(store, ['700', '701']);
+      await store.timelines.trim({ ...EVERYTHING, logId: 'town', keepBytes: 3 * BIG });
+      assert.deepEqual(await postIdsOf(store.timelines.recordsAfter({ logId: 'town', limit: 9 })), ['700', '701']);
     });
 
     it('leaves other logs alone', async (t) => {

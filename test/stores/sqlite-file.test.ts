@@ -26,6 +26,28 @@ describe('opening a file', () => {
     assert.equal(query(file, 'PRAGMA journal_mode').journal_mode, 'wal');
   });
 
+  it('counts the bytes of one that an earlier release made', async (t) => {
+    const file = newFile(t);
+    const store = await openFor(t, file);
+    await appendTo(store, 'town', ['1', '2', '3']);
+    await store.close();
+    const { bytes } = query(file, 'SELECT bytes FROM logs');
+    for (const trigger of ['shown_more', 'shown_again', 'shown_no_more']) run(file, `DROP TRIGGER ${trigger}`);
+    for (const table of ['logs', 'shown']) run(file, `ALTER TABLE ${table} DROP COLUMN bytes`);
+    run(file, 'PRAGMA user_version = 3');
+    const again = await openFor(t, file);
+    assert.ok(Number(bytes) > 500);
+    assert.deepEqual(query(file, 'SELECT bytes FROM logs'), query(file, `SELECT ${bytes} AS bytes`));
+    await again.timelines.trim({
+      logId: 'town',
+      beforeMs: 0,
+      keepEntries: 9,
+      keepKnown: 9,
+      keepBytes: Number(bytes) - 1,
+    });
+    assert.deepEqual(await postIdsOf(again.timelines.recordsAfter({ logId: 'town', limit: 9 })), ['2', '3']);
+  });
+
   it('takes an empty file for a new one', async (t) => {
     const file = newFile(t);
     writeFileSync(file, '');
@@ -198,6 +220,12 @@ function query(file: string, text: string): Record<string, unknown> {
   } finally {
     connection.close();
   }
+}
+
+function run(file: string, text: string): void {
+  const connection = new DatabaseSync(file);
+  connection.exec(text);
+  connection.close();
 }
 
 function configError(message: RegExp) {

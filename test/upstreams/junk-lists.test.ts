@@ -58,11 +58,11 @@ test('the schemas of pages and documents cut their lists, too', () => {
   assert.ok(instance.safeParse({}).success);
 });
 
-test('of a page of more items than a page can have, none is looked at, and that is told', () => {
+test('of a page of more items than a page can have, none is looked at, and that is told', async () => {
   const { list, read } = counting(201, { id: '1' });
   const toPost = test.mock.fn((): Post => assert.fail('a post was made'));
   const idOf = test.mock.fn();
-  assert.throws(() => postsOf(list, { idOf, toPost, keepPrivate: false }), {
+  await assert.rejects(postsOf(list, { idOf, toPost, keepPrivate: false, clock: testClock }), {
     code: 'MALFORMED',
     message: 'a page must hold at most 200 posts, got 201',
   });

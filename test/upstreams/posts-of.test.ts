@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Post, Visibility } from '../../src/post.ts';
 import { toPost } from '../../src/upstreams/mastodon-status.ts';
 import { mayKeep, postsOf } from '../../src/upstreams/posts-of.ts';
 
+const clock = { monotonic: () => 0 };
 const context = { host: 'town.example', idScheme: 'mastodon' } as const;
 
 function post(visibility: Visibility, nested: Partial<Post> = {}): Post {
@@ -12,7 +14,7 @@ function post(visibility: Visibility, nested: Partial<Post> = {}): Post {
 }
 
 const read = (items: readonly unknown[], keepPrivate = true) =>
-  postsOf(items, { idOf: (item) => Object(item).id, toPost: (item) => toPost(item, context), keepPrivate });
+  postsOf(items, { idOf: (item) => Object(item).id, toPost: (item) => toPost(item, context), keepPrivate, clock });
 
 test('a private post is kept only for a list of users, with all that it holds', () => {
   for (const visibility of ['FOLLOWERS', 'DIRECT'] as const) {
@@ -28,9 +30,9 @@ test('a private post is kept only for a list of users, with all that it holds', 
   }
 });
 
-test('one bad post in a good page is left out and told, and its id is among the ids', () => {
+test('one bad post in a good page is left out and told, and its id is among the ids', async () => {
   const good = { id: '5', created_at: '2026-11-20T12:00:00Z', visibility: 'public' };
-  const { posts, ids, problems } = read([good, { id: '4', created_at: 'never' }, null, { id: '3' }, 'x', good]);
+  const { posts, ids, problems } = await read([good, { id: '4', created_at: 'never' }, null, { id: '3' }, 'x', good]);
   assert.deepEqual(
     posts.map(({ upstreamId }) => upstreamId),
     ['5', '5'],
@@ -47,7 +49,32 @@ test('one bad post in a good page is left out and told, and its id is among the 
   );
 });
 
-test('a page of more posts than any server has is none, and the problems of a bad one are few', () => {
-  assert.throws(() => read(Array.from({ length: 201 }, () => null)), { code: 'MALFORMED' });
-  assert.equal(read(Array.from({ length: 200 }, () => null)).problems.length, 20);
+test('a page of more posts than any server has is none, and the problems of a bad one are few', async () => {
+  await assert.rejects(read(Array.from({ length: 201 }, () => null)), { code: 'MALFORMED' });
+  assert.equal((await read(Array.from({ length: 200 }, () => null))).problems.length, 20);
+});
+
+test('others have their turn between posts that are dear, and none is taken between cheap ones', async () => {
+  for (const [msForEach, turns] of [
+    [10, 40],
+    [0, 0],
+  ] as const) {
+    let nowMs = 0;
+    let isDone = false;
+    let taken = 0;
+    const items = Array.from({ length: 41 }, () => ({ id: '1', created_at: '2026-11-20T12:00:00Z' }));
+    const toPostAt = (item: unknown) => {
+      nowMs += msForEach;
+      return toPost(item, context);
+    };
+    const reading = postsOf(items, {
+      ...{ idOf: (item: unknown) => Object(item).id, toPost: toPostAt, keepPrivate: true },
+      clock: { monotonic: () => nowMs },
+    }).finally(() => {
+      isDone = true;
+    });
+    for (await Promise.resolve(); !isDone; taken++) await nextTurn();
+    await reading;
+    assert.ok(turns === 0 ? taken <= 1 : taken >= turns, `${taken} turns`);
+  }
 });

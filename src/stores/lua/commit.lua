@@ -87,10 +87,12 @@ for at = FIRST_RECORD, firstBody - 1, RECORD do
     'kind', kind, 'post', postId, 'uri', uri, 'sort', sortAt, 'arrived', arrivedAt, 'late', late)
 end
 
+local bytes = {}
 for at = firstBody, #ARGV, BODY do
   local via, part = ARGV[at], ARGV[at + 1]
   local viaPart = keyPart(via)
-  redis.call('ZADD', base .. 'shown', 'GT', nowMs, via)
+  bytes[via] = (bytes[via] or 0) + #ARGV[at + 6]
+  if redis.call('HEXISTS', base .. 'uses', via) == 0 then redis.call('ZADD', base .. 'shown', 'GT', nowMs, via) end
   if part ~= viaPart then
     local inside = redis.call('HGET', base .. 'inside', via) or ''
     if not (' ' .. inside .. ' '):find(' ' .. part .. ' ', 1, true) then
@@ -100,6 +102,8 @@ for at = firstBody, #ARGV, BODY do
   redis.call('XADD', base .. 'outbox', nextNumber(base) .. '-1', 'post', part, 'via', viaPart,
     'readAt', ARGV[at + 2], 'nested', ARGV[at + 3], 'repostOf', ARGV[at + 4], 'quoted', ARGV[at + 5], 'body', ARGV[at + 6])
 end
+
+for via, sum in pairs(bytes) do setBytes(base, via, sum) end
 
 local function set(name, value)
   if value ~= '' then redis.call('HSET', KEYS[1], name, value) end

@@ -2,7 +2,8 @@
 -- position of the entry that shows it), `time` (those by sortAt), `removed` (positions of entries that were removed), `uris` (hash:
 -- uri to positions of entries), `uses` (hash: post id to how many records but removals name it), `known` (hash: post id to JSON of
 -- upstreamId, orderKey, revision, sortAt, arrivedAt, removedAt), `order` (those by `<orderKey>\0<post id>`), `shown` (post ids of
--- which the log brought a body, by when), `inside` (hash: such a post id to the posts in it, as key parts), `outbox` (a stream of
+-- which the log brought a body while no record named them, by when), `bytes` (hash: post id to the bytes of the bodies that it
+-- shows, their sum in `state`), `inside` (hash: such a post id to the posts in it, as key parts), `outbox` (a stream of
 -- changes of posts, which lie in other slots: those behind `state`'s `made` are not made yet), `sweep`, `status`.
 local function readKnown(base, postId)
   local value = redis.call('HGET', base .. 'known', postId)
@@ -38,6 +39,18 @@ local function nextNumber(base)
   return number
 end
 
+-- The bytes of the bodies that the log shows through the post `via`.
+local function setBytes(base, via, bytes)
+  local old = tonumber(redis.call('HGET', base .. 'bytes', via) or 0)
+  if bytes == old then return end
+  if bytes > 0 then redis.call('HSET', base .. 'bytes', via, bytes) else redis.call('HDEL', base .. 'bytes', via) end
+  redis.call('HINCRBY', base .. 'state', 'bytes', bytes - old)
+end
+
+local function allBytes(base)
+  return tonumber(redis.call('HGET', base .. 'state', 'bytes') or 0)
+end
+
 -- This log does not show what it showed through the post `via` any more; `isRemoved`: nor does anybody keep it.
 local function endShowing(base, via, isRemoved)
   local viaPart = keyPart(via)
@@ -45,6 +58,7 @@ local function endShowing(base, via, isRemoved)
   for part in (redis.call('HGET', base .. 'inside', via) or ''):gmatch('%S+') do parts[#parts + 1] = part end
   redis.call('HDEL', base .. 'inside', via)
   redis.call('ZREM', base .. 'shown', via)
+  setBytes(base, via, 0)
   for at, part in ipairs(parts) do
     local ends = isRemoved and at == 1 and '1' or '0'
     local number = nextNumber(base)

@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { startOf } from './clean-text.ts';
+import { htmlToText, sanitise, withinBounds } from './html.ts';
+
+/** What a post says, twice. */
+export interface Words {
+  readonly text: string;
+  /** Sanitised. */
+  readonly html: string;
+}
+
+/** Of `text` and `html` together, as JSON. With it and what fields may hold, a post stays below its own bound. */
+export const MAX_WORDS_BYTES = 60_000;
+
+/** UTF-16 units of all that is remembered, at most 8 MB: a page of the longest posts, or the pages of fifty usual sources. */
+const MAX_REMEMBERED = 4_000_000;
+
+/** By the digest of the HTML, which may be twice as long as its words. */
+const remembered = new LRUCache<string, Words>({
+  maxSize: MAX_REMEMBERED,
+  // With what a key and its place take.
+  sizeCalculation: ({ text, html }) => text.length + html.length + 100,
+});
+
+/**
+ * The words of a post from its HTML, at most MAX_WORDS_BYTES: what is longer is cut and ends in `…`.
+ * Posts are read again and again as they are: the same HTML gives the same object, as far as memory goes.
+ */
+export function readHtml(content: string): Words {
+  const key = createHash('sha256').update(content).digest('base64');
+  const known = remembered.get(key);
+  if (known) return known;
+  const words = boundWords(content, htmlWords);
+  remembered.set(key, words);
+  return words;
+}
+
+/**
+ * What `read` makes of `source`, or of as much of its beginning as keeps within MAX_WORDS_BYTES, with `…` at its end.
+ * Each try is shorter by a quarter at least, so that all of them cost four times the first one at most.
+ */
+export function boundWords(source: string, read: (source: string) => Words): Words {
+  let part = withinBounds(source);
+  for (;;) {
+    const words = read(part);
+    const bytes = Buffer.byteLength(JSON.stringify([words.text, words.html]));
+    if (bytes <= MAX_WORDS_BYTES) return part.length === source.length ? words : marked(words);
+    part = startOf(part, Math.floor(part.length * Math.min(0.75, MAX_WORDS_BYTES / bytes)));
+  }
+}
+
+function htmlWords(content: string): Words {
+  const html = sanitise(content);
+  return { text: htmlToText(html), html };
+}
+
+/** Behind the last word, inside of the elements that end there. */
+function marked({ text, html }: Words): Words {
+  let at = html.length;
+  for (let tag = html.lastIndexOf('<'); html.endsWith('>', at) && html[tag + 1] === '/'; ) {
+    at = tag;
+    tag = html.lastIndexOf('<', at - 1);
+  }
+  return { text: `${text}…`, html: `${html.slice(0, at)}…${html.slice(at)}` };
+}
