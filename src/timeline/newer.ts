@@ -1,7 +1,7 @@
 import { comparePositions, ZERO_POSITION } from '../ids/position.ts';
 import type { TokenSource } from '../ids/tokens.ts';
 import type { LogRecord, TimelineStore } from '../stores/timeline-store.ts';
-import { loadCopies } from './copies.ts';
+import { isSame, loadCopies } from './copies.ts';
 import { type Cursor, movePast, tokenSources } from './cursor.ts';
 import { byArrival, type Lane, larger, mergeLanes } from './merge.ts';
 import { type AskedLog, type GivenEntry, type PagePart, type PageQuery, scanBound } from './page.ts';
@@ -11,10 +11,10 @@ import { createTally, type Tally } from './tally.ts';
  * The oldest records after the cursor that make `limit` entries, edits and removals. Records that say nothing are
  * passed; after `scanBound(limit)` of them the page ends early, with `hasNewer`.
  */
-export async function readNewer({ store, logs, cursor, limit }: PageQuery): Promise<PagePart> {
+export async function readNewer({ store, logs, cursor, homes, limit }: PageQuery): Promise<PagePart> {
   const lanes = logs.flatMap((log) => newerLane(log, cursor, store.timelines));
   const merged = mergeLanes(lanes, byArrival(cursor), limit + 1);
-  const tally = createTally(cursor);
+  const tally = createTally(cursor, homes);
   let room = scanBound(limit);
   let left = 0;
   for (let size = limit; room > 0 && tally.size() < limit; size = larger(size)) {
@@ -42,7 +42,8 @@ function present(tally: Tally, logs: readonly AskedLog[], cursor: Cursor, hasNew
     movePast(states, record);
     const source = sources.get(record.logId);
     const post = tally.post(record.postId);
-    if (source === undefined || post === undefined || !isSame(record, tally.outcome(record.uri)?.entry)) continue;
+    const entry = tally.outcome(record.uri)?.entry;
+    if (source === undefined || post === undefined || entry === undefined || !isSame(record, entry)) continue;
     const at = { sortAtMs: record.sortAtMs, postId: record.postId };
     entries.push({ record, source, post, token: { sources: tokenSources(states, asked), at } });
   }
@@ -53,8 +54,4 @@ function present(tally: Tally, logs: readonly AskedLog[], cursor: Cursor, hasNew
     since: { sources: tokenSources(states, asked) },
     hasNewer,
   };
-}
-
-function isSame(a: LogRecord, b: LogRecord | undefined): boolean {
-  return b !== undefined && a.logId === b.logId && a.position === b.position;
 }

@@ -12,7 +12,7 @@ import { isHighest } from './repeats.ts';
  * nothing the page ends early, with `until`.
  */
 export async function readOlder(query: PageQuery & { at: DisplayKey | undefined }): Promise<PagePart> {
-  const { store, logs, cursor, limit, at } = query;
+  const { store, logs, cursor, homes, limit, at } = query;
   const lanes = logs.flatMap((log) => olderLane(log, cursor, at, store.timelines));
   const merged = mergeLanes(lanes, byDisplay(cursor), limit + 1);
   const sources = new Map(logs.map(({ source }) => [source.logId, source]));
@@ -28,7 +28,7 @@ export async function readOlder(query: PageQuery & { at: DisplayKey | undefined 
       const source = sources.get(record.logId);
       const post = posts.get(record.postId);
       if (source === undefined || post === undefined) continue;
-      if (!isHighest(record, byUri.get(record.uri) ?? [], { posts, cursor, asked, at })) continue;
+      if (!isHighest(record, byUri.get(record.uri) ?? [], { posts, cursor, asked, at, homes })) continue;
       entries.push({ record, source, post, token: { sources: bounds, at: placeOf(record) } });
     }
     room -= batch.length;

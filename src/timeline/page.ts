@@ -1,3 +1,4 @@
+import type { Homes } from '../home-copy.ts';
 import type { TimelineToken } from '../ids/tokens.ts';
 import type { Post, PostId } from '../post.ts';
 import type { Source } from '../source.ts';
@@ -11,6 +12,8 @@ export interface PageQuery {
   /** The asked-for sources with their logs as they were before reading. */
   readonly logs: readonly AskedLog[];
   readonly cursor: Cursor;
+  /** By the sources of the cursor's logs, asked for or not. */
+  readonly homes: Homes;
   readonly limit: number;
 }
 

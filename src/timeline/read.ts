@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Problem } from '../errors.ts';
+import { homesOf } from '../home-copy.ts';
 import { comparePositions, parsePosition, ZERO_POSITION } from '../ids/position.ts';
 import type { TimelineToken, TokenSource } from '../ids/tokens.ts';
 import type { Source } from '../source.ts';
@@ -94,18 +95,21 @@ async function readPage(
   store: Pick<Store, 'timelines' | 'posts'>,
 ): Promise<{ page: PagePart; trimmed: readonly SourceGap[] }> {
   const token = since ?? until;
+  const homes = homesOf([...configured, ...sources]);
   if (token === undefined) {
     const cursor = new Map(
       logs.map(({ source: { logId }, state }) => [logId, joinSource(logId, headOf(state), true)] as const),
     );
-    const page = await readOlder({ store, logs, cursor, limit, at: undefined });
+    const page = await readOlder({ store, logs, cursor, homes, limit, at: undefined });
     return { page: { ...page, since: { sources: tokenSources(cursor, new Set(cursor.keys())) } }, trimmed: [] };
   }
   const cursor = openCursor(token, [...configured, ...sources]);
   await liftHeads(logs, cursor, store);
-  if (since === undefined) return { page: await readOlder({ store, logs, cursor, limit, at: token.at }), trimmed: [] };
+  if (since === undefined) {
+    return { page: await readOlder({ store, logs, cursor, homes, limit, at: token.at }), trimmed: [] };
+  }
   const { moved, trimmed } = moveToTails(logs, cursor);
-  return { page: await readNewer({ store, logs, cursor: moved, limit }), trimmed };
+  return { page: await readNewer({ store, logs, cursor: moved, homes, limit }), trimmed };
 }
 
 /** A position above the head is the trace of writes that the store lost: nothing new may be put at or below it. */

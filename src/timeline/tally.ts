@@ -1,3 +1,4 @@
+import type { Homes } from '../home-copy.ts';
 import type { TokenSource } from '../ids/tokens.ts';
 import type { Post, PostId } from '../post.ts';
 import type { LogRecord } from '../stores/timeline-store.ts';
@@ -22,11 +23,11 @@ export interface Tally {
 }
 
 /** A tally for a page that starts at `before`. */
-export function createTally(before: Cursor): Tally {
+export function createTally(before: Cursor, homes: Homes): Tally {
   const now = new Map<string, TokenSource>(before);
   const copies = new Map<string, readonly LogRecord[]>();
   const posts = new Map<PostId, Post>();
-  const touched = new Map<string, { edits: Set<PostId>; removal: boolean }>();
+  const touched = new Map<string, { edits: Set<PostId>; removals: Map<string, LogRecord> }>();
   const outcomes = new Map<string, Outcome>();
   const passed: LogRecord[] = [];
 
@@ -34,11 +35,11 @@ export function createTally(before: Cursor): Tally {
     passed.push(record);
     movePast(now, record);
     const { uri } = record;
-    const change = touched.get(uri) ?? { edits: new Set<PostId>(), removal: false };
+    const change = touched.get(uri) ?? { edits: new Set<PostId>(), removals: new Map<string, LogRecord>() };
     if (record.kind === 'edit') change.edits.add(record.postId);
-    if (record.kind === 'remove') change.removal = true;
+    if (record.kind === 'remove') change.removals.set(record.logId, record);
     touched.set(uri, change);
-    const outcome = outcomeOf({ copies: copies.get(uri) ?? [], posts, before, now, ...change });
+    const outcome = outcomeOf({ copies: copies.get(uri) ?? [], posts, before, now, homes, ...change });
     outcomes.delete(uri);
     if (outcome !== undefined) outcomes.set(uri, outcome);
   }
