@@ -38,6 +38,11 @@ export interface Post {
   readonly counts: PostCounts;
 }
 
+/** Characters of the post as JSON, with what is inside it: about the bytes that it takes to hold and to send. */
+export function sizeOf(post: Post): number {
+  return JSON.stringify(post).length;
+}
+
 /** `<upstream id>@<host>`, with `:`, `@` and `%` of the upstream id percent-encoded. Example: `115@town.example`. */
 export type PostId = string;
 

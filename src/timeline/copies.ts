@@ -1,4 +1,4 @@
-import type { Post, PostId } from '../post.ts';
+import { type Post, type PostId, sizeOf } from '../post.ts';
 import type { Store } from '../stores/store.ts';
 import type { LogRecord } from '../stores/timeline-store.ts';
 
@@ -11,6 +11,8 @@ export interface Copies {
   readonly byUri: ReadonlyMap<string, readonly LogRecord[]>;
   /** Present forms. A copy that was removed, is gone upstream, or whose body was lost has none. */
   readonly posts: ReadonlyMap<PostId, Post>;
+  /** Of each body in bytes, about. */
+  readonly sizes: ReadonlyMap<PostId, number>;
 }
 
 /** The copies of these records' posts: one look into each log, and one at the bodies. */
@@ -19,7 +21,7 @@ export async function loadCopies(
   logIds: readonly string[],
   records: readonly LogRecord[],
 ): Promise<Copies> {
-  if (records.length === 0) return { byUri: new Map(), posts: new Map() };
+  if (records.length === 0) return { byUri: new Map(), posts: new Map(), sizes: new Map() };
   const uris = [...new Set(records.map((record) => record.uri))];
   const found = await Promise.all(logIds.map((logId) => store.timelines.entriesByUri(logId, uris)));
   const copies = found.flatMap(withoutRepeats);
@@ -28,7 +30,7 @@ export async function loadCopies(
   const bodies = await store.posts.getPosts([...new Set(present.map((copy) => copy.postId))]);
   const posts = new Map<PostId, Post>();
   for (const [id, body] of bodies) if (body.goneAtMs === undefined) posts.set(id, body.post);
-  return { byUri, posts };
+  return { byUri, posts, sizes: new Map([...posts].map(([id, post]) => [id, sizeOf(post)])) };
 }
 
 /** Of one log's entries, oldest first, those that were removed and of each uri the first other. */

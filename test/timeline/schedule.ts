@@ -31,6 +31,8 @@ export type Step =
 export interface Schedule {
   readonly history: readonly Step[];
   readonly firstLimit: number;
+  /** Absent: far more than there is. */
+  readonly maxPageBytes?: number | undefined;
   readonly steps: readonly Step[];
 }
 
@@ -63,6 +65,8 @@ export function schedules(traits: Traits): fc.Arbitrary<Schedule> {
   const reads = [since, since, ...(traits.untils ? [until] : [])];
   return fc.record({
     history: fc.array(fc.oneof(...writes), { maxLength: 10 }),
+    // Pages of one post, of two, or of as many as the limit says.
+    maxPageBytes: traits.untils ? fc.constantFrom(1, 400, undefined, undefined) : fc.constant(undefined),
     firstLimit: traits.untils ? limit : fc.constant(200),
     steps: fc.array(fc.oneof(...writes, ...reads, fc.constant({ type: 'configure' as const })), { maxLength: 40 }),
   });
@@ -101,7 +105,7 @@ export interface Outcome {
 
 /** Runs a schedule, then reads everything that is left both ways. Each page is read twice and must be the same. */
 export async function run(schedule: Schedule): Promise<Outcome> {
-  const world = await createWorld();
+  const world = await createWorld({}, schedule.maxPageBytes);
   const server = createServer(world);
   for (const step of schedule.history) await server.happen(step);
   const client: Client = {

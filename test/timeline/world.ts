@@ -38,7 +38,8 @@ export interface Asked extends Partial<Pick<TimelineRequest, 'since' | 'until' |
   readonly configured?: readonly string[];
 }
 
-export async function createWorld(over: Partial<Store> = {}): Promise<World> {
+/** `maxPageBytes`: as the reader's; a story is about 300. */
+export async function createWorld(over: Partial<Store> = {}, maxPageBytes?: number): Promise<World> {
   const store = { ...(await openSqliteStore({ file: ':memory:' })), ...over };
   const refreshed: World['refreshed'] = [];
   const stale = new Set<string>();
@@ -48,7 +49,7 @@ export async function createWorld(over: Partial<Store> = {}): Promise<World> {
     return stale;
   };
   const clock = { now: () => START_MS, monotonic: () => 0, sleep: async () => {} };
-  const reader = createTimelineReader({ store, refresh, clock, maxWaitMs: 1500 });
+  const reader = createTimelineReader({ store, refresh, clock, maxWaitMs: 1500, maxPageBytes });
   return {
     store,
     refreshed,
