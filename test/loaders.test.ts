@@ -36,7 +36,7 @@ beforeEach(async () => {
 afterEach(() => store.close());
 
 function hydrator(sources: readonly Source[] = [home, club, town]) {
-  return createHydrator({ posts: store.posts, sources, mayFetchById: () => budget-- > 0, clock });
+  return createHydrator({ ...store, sources, mayFetchById: () => budget-- > 0, clock });
 }
 
 /** Who of ann, bob and nobody sees the post by its id, and by a recommender that names it. */
@@ -342,7 +342,7 @@ test('a store that cannot be written does not spoil what was read', async () => 
       throw new StoreUnavailableError('the disk is full');
     },
   };
-  const readOnly = createHydrator({ posts, sources: [town], mayFetchById: () => true, clock });
+  const readOnly = createHydrator({ ...store, posts, sources: [town], mayFetchById: () => true, clock });
   const { posts: shown, problems } = await readOnly.forViewer(NOBODY).hydrate(['1@town.example']);
   assert.deepEqual([shown.get('1@town.example')?.text, problems[0]?.code], ['new', 'STORE_UNAVAILABLE']);
 });
