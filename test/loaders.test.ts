@@ -116,6 +116,17 @@ test('a post that a recommender named is fetched with the credential of a source
   assert.deepEqual([upstream.asked, apart.asked], [[['1']], []]);
 });
 
+test('of posts that a recommender named 32 MB are kept, those used last', async () => {
+  const all = Array.from({ length: 400 }, (_, n) => post({ id: `${n}@town.example`, text: 'x'.repeat(99_000) }));
+  for (const one of all) upstream.knows.set(one.upstreamId, one);
+  upstream.behave.bulk = 500;
+  const posts = hydrator().forViewer(NOBODY);
+  assert.equal((await posts.hydrate(all.map(({ id }) => id))).posts.size, 400, 'shown, kept or not');
+  upstream.asked.length = 0;
+  for (const n of [399, 100, 0]) assert.equal((await posts.hydrate([`${n}@town.example`])).posts.size, 1);
+  assert.deepEqual(upstream.asked, [['0']]);
+});
+
 test('on hosts without a source for anyone, and on other hosts, a named post is not fetched', async () => {
   upstream.knows.set('1', post());
   const posts = hydrator([home, club]).forViewer(ANN);
