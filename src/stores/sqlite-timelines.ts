@@ -139,10 +139,11 @@ function readEntriesBefore(sql: Sql, { logId, upTo, before, limit }: Before): re
 }
 
 function readEntriesByUri(sql: Sql, logId: string, uris: readonly string[]): readonly LogRecord[] {
-  const text = `SELECT ${RECORD_COLUMNS} FROM records INDEXED BY entries_by_uri
-    WHERE log = (SELECT log FROM logs WHERE log_id = ?) AND kind = 'entry' AND uri = ?
+  const log = findLog(sql, logId);
+  if (!log) return [];
+  const text = `SELECT ${RECORD_COLUMNS} FROM records INDEXED BY entries_by_uri WHERE log = ? AND kind = 'entry' AND uri = ?
     ORDER BY ms DESC, n DESC LIMIT ${COPIES_PER_URI}`;
-  const rows = [...new Set(uris)].flatMap((uri) => sql.all<RecordRow>(text, logId, uri));
+  const rows = [...new Set(uris)].flatMap((uri) => sql.all<RecordRow>(text, log.log, uri));
   return rows.sort((a, b) => a.ms - b.ms || a.n - b.n).map((row) => readRecord(logId, row));
 }
 
