@@ -1,19 +1,25 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from './clock.ts';
 import type { Problem } from './errors.ts';
+import { type Homes, homesOf, originalOf, withOriginal } from './home-copy.ts';
 import { readVisible } from './loaders/visible-posts.ts';
-import type { PostId } from './post.ts';
+import { type Post, type PostId, sizeOf } from './post.ts';
 import type { Candidate } from './recommenders/recommender.ts';
 import { mayRead, type Source, type Viewer } from './source.ts';
 import type { Store } from './stores/store.ts';
 
 const MAX_AGE_MS = 48 * 3_600_000;
 const MAX_CANDIDATES = 5_000;
+/** Of bodies, held while a feed is generated: 5,000 usual posts are a tenth of it. */
+const MAX_BYTES = 64_000_000;
 /** Read in one turn of the event loop: some ten milliseconds where the store is embedded. */
 const CHUNK = 250;
 
 export interface Candidates {
-  /** Newest first, each post once, at most 48 h old and at most 5,000. */
+  /**
+   * Newest first, each post once, at most 48 h old, at most 5,000 and about 64 MB. Where the home copy of a post is among
+   * them, no other copy is, and reposts of another show that one.
+   */
   readonly candidates: readonly Candidate[];
   readonly problems: readonly Problem[];
 }
@@ -45,7 +51,8 @@ export function createCandidates(deps: {
     }
     newest = merged(newest);
     const candidates: Candidate[] = [];
-    for (let from = 0; from < newest.length; from += CHUNK) {
+    let bytes = 0;
+    for (let from = 0; from < newest.length && bytes < MAX_BYTES; from += CHUNK) {
       const chunk = newest.slice(from, from + CHUNK);
       const ids = chunk.map(({ postId }) => postId);
       await nextTurn();
@@ -53,10 +60,12 @@ export function createCandidates(deps: {
       for (const { postId, sortAtMs } of chunk) {
         const body = through.has(postId) ? records.get(postId)?.post : undefined;
         const post = body && present(body);
-        if (post) candidates.push({ post, sortAtMs });
+        if (!post || bytes >= MAX_BYTES) continue;
+        candidates.push({ post, sortAtMs });
+        bytes += sizeOf(post);
       }
     }
-    return candidates;
+    return atHome(candidates, homesOf(readable));
   }
 
   return async (viewer) => {
@@ -100,6 +109,18 @@ function merged(places: readonly Place[]): readonly Place[] {
   return [...once.values()]
     .sort((a, b) => b.sortAtMs - a.sortAtMs || (a.postId < b.postId ? 1 : -1))
     .slice(0, MAX_CANDIDATES);
+}
+
+function atHome(candidates: readonly Candidate[], { isHome }: Homes): readonly Candidate[] {
+  const isOwn = ({ id, uri }: Post) => isHome({ postId: id, uri });
+  const originals = candidates.map(({ post }) => originalOf(post));
+  const homes = new Map(originals.filter(isOwn).map((original) => [original.uri, original]));
+  return candidates.flatMap((candidate, index) => {
+    const original = originals[index] ?? candidate.post;
+    const home = homes.get(original.uri);
+    if (home === undefined || isOwn(original)) return [candidate];
+    return candidate.post === original ? [] : [{ ...candidate, post: withOriginal(candidate.post, home) }];
+  });
 }
 
 function staleProblem({ key }: Source): Problem {

@@ -61,7 +61,7 @@ export async function createGateway(deps: {
   const timeline = createTimelineReader({ store, refresh: pollers.refresh, clock, maxWaitMs });
   const candidates = createCandidates({ store, sources, refresh: pollers.refresh, clock, maxWaitMs });
   const { mayFetchById, fetchedById } = pollers;
-  const hydrator = createHydrator({ posts: store.posts, sources, mayFetchById, fetchedById, clock });
+  const hydrator = createHydrator({ ...store, sources, mayFetchById, fetchedById, clock });
   const hosts = new Set(sources.map(({ host }) => host));
   const watch = createFeedWatch(log);
   const forYou = createForYou({

@@ -2,14 +2,17 @@ import DataLoader from 'dataloader';
 import type { Clock } from './clock.ts';
 import { type Problem, RecommenderUnavailableError, StoreUnavailableError } from './errors.ts';
 import type { Hydrate } from './feed/for-you.ts';
+import { homesOf } from './home-copy.ts';
 import { parsePostId } from './ids/post-id.ts';
 import { mayCarry } from './loaders/access.ts';
+import { bringHome } from './loaders/bring-home.ts';
 import { createFetchById, type FetchedListener, type Wanted } from './loaders/fetch-by-id.ts';
 import { createNamedPosts } from './loaders/named-posts.ts';
 import { readVisible, type VisiblePosts } from './loaders/visible-posts.ts';
 import type { Post, PostId } from './post.ts';
 import { mayRead, type Source, type Viewer } from './source.ts';
 import type { PostStore, PostWrite } from './stores/post-store.ts';
+import type { TimelineStore } from './stores/timeline-store.ts';
 
 /** Turns ids into posts, for one request of one viewer: everything that comes out, this viewer may see. */
 export interface PostLoader {
@@ -18,7 +21,7 @@ export interface PostLoader {
   /**
    * For ids that a recommender named: what no readable source has brought is fetched by id, on configured hosts alone, with
    * the credential of a source for anyone, and shown only when PUBLIC or UNLISTED.
-   * Throws RecommenderUnavailableError when nothing at all can be had now.
+   * A copy from elsewhere is the home copy where that was brought. Throws RecommenderUnavailableError when nothing at all can be had now.
    */
   hydrate: Hydrate;
 }
@@ -38,6 +41,7 @@ interface Loaded {
 /** Throws StoreUnavailableError where the store does; an upstream's failure serves what is known, with a problem. */
 export function createHydrator(deps: {
   posts: PostStore;
+  timelines: Pick<TimelineStore, 'entriesByUri'>;
   sources: readonly Source[];
   /** Spends one request of the budget for reads by id; false: none is left. */
   mayFetchById: (source: Source) => boolean;
@@ -49,7 +53,7 @@ export function createHydrator(deps: {
   /** A page waits so long for posts by id; 3 s. */
   maxWaitMs?: number | undefined;
 }): Hydrator {
-  const { posts, sources, mayFetchById, fetchedById, clock, freshMs = 600_000, maxWaitMs = 3_000 } = deps;
+  const { posts, timelines, sources, mayFetchById, fetchedById, clock, freshMs = 600_000, maxWaitMs = 3_000 } = deps;
   const fetchById = createFetchById({ mayFetchById, fetchedById, clock, maxWaitMs });
   const named = createNamedPosts({ sources, fetchById, clock, freshMs });
 
@@ -116,9 +120,11 @@ export function createHydrator(deps: {
   return {
     forViewer(viewer) {
       const readable = sources.filter(({ audience }) => mayRead(audience, viewer));
+      const homes = homesOf(readable);
       const loader = new DataLoader<PostId, Loaded>((ids) => readRecord(ids, readable));
+      const load = async (id: PostId) => (await loader.load(id)).post;
       return {
-        load: async (id) => (await loader.load(id)).post,
+        load,
         async hydrate(asked) {
           const ids = [...new Set(asked)];
           const loaded = new Map(await Promise.all(ids.map(async (id) => [id, await loader.load(id)] as const)));
@@ -129,7 +135,7 @@ export function createHydrator(deps: {
             return post ? [[id, post] as const] : [];
           });
           if (shown.length === 0 && rest.unavailable.length > 0) throw nothingAtAll(ids.length, problems);
-          return { posts: new Map(shown), problems };
+          return { posts: await bringHome(new Map(shown), { homes, timelines, load }), problems };
         },
       };
     },

@@ -108,6 +108,45 @@ test('at most 5,000 come, the newest', async () => {
   assert.deepEqual([ids(found)[0], ids(found).at(-1)], ['a0@town.example', 'b4999@town.example']);
 });
 
+test("where a post's home copy is a candidate no other is, and reposts of another show that one", async () => {
+  const pond = source('pond', 'anyone', fakeUpstream(clock.now), { host: 'pond.example', url: 'https://pond.example' });
+  const genuine = (id: string) =>
+    post({ id: `${id}@town.example`, uri: `https://town.example/${id}`, text: 'genuine' });
+  const forged = (id: string) => post({ id: `9${id}@pond.example`, uri: `https://town.example/${id}`, text: 'forged' });
+  const repost = (id: string) =>
+    post({ id: `8${id}@pond.example`, uri: `https://pond.example/8${id}`, text: '', repostOf: forged(id) });
+  await show(store, town, [genuine('1')], clock.now());
+  await show(store, pond, [forged('1'), repost('1'), forged('2'), repost('2')], clock.now());
+  const { candidates: found } = await createCandidates({
+    store,
+    sources: [town, pond],
+    refresh: async () => new Set(),
+    clock,
+    maxWaitMs: 0,
+  })({});
+  const shown = found.map(({ post: one }) => [one.id, one.repostOf?.id]);
+  assert.deepEqual(shown.toSorted(), [
+    ['1@town.example', undefined],
+    ['81@pond.example', '1@town.example'],
+    ['82@pond.example', '92@pond.example'],
+    ['92@pond.example', undefined],
+  ]);
+});
+
+test('at most about 64 MB come, the newest', async () => {
+  const large = Array.from({ length: 700 }, (_, index) =>
+    post({ id: `${index}@town.example`, createdAtMs: clock.now() - index, text: 'x'.repeat(99_700) }),
+  );
+  await show(store, town, large, clock.now());
+  const found = await candidates({});
+  const bytes = found.candidates.reduce((sum, one) => sum + JSON.stringify(one.post).length, 0);
+  assert(bytes >= 64_000_000 && bytes <= 64_110_000, `${bytes} bytes`);
+  assert.deepEqual(
+    ids(found),
+    large.slice(0, found.candidates.length).map(({ id }) => id),
+  );
+});
+
 test('an outage of the store is an error', async () => {
   await store.close();
   await assert.rejects(candidates({ userId: 'ann' }), StoreUnavailableError);

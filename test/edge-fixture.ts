@@ -96,7 +96,7 @@ export async function openEdge(options: EdgeOptions = {}): Promise<Edge> {
     forYou,
     watch,
     candidates: createCandidates({ store, sources, refresh, clock, maxWaitMs: 0 }),
-    hydrator: createHydrator({ posts: store.posts, sources, mayFetchById: () => true, clock }),
+    hydrator: createHydrator({ ...store, sources, mayFetchById: () => true, clock }),
     clock,
     version: '0.0.0',
     log,

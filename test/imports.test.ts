@@ -55,6 +55,7 @@ const FLOORS: readonly { readonly floor: string; readonly files: readonly string
       'src/errors.ts',
       'src/post.ts',
       'src/source.ts',
+      'src/home-copy.ts',
       'src/clock.ts',
       'src/merge-timeline.ts',
     ],

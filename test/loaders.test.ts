@@ -36,7 +36,7 @@ beforeEach(async () => {
 afterEach(() => store.close());
 
 function hydrator(sources: readonly Source[] = [home, club, town]) {
-  return createHydrator({ posts: store.posts, sources, mayFetchById: () => budget-- > 0, clock });
+  return createHydrator({ ...store, sources, mayFetchById: () => budget-- > 0, clock });
 }
 
 /** Who of ann, bob and nobody sees the post by its id, and by a recommender that names it. */
@@ -114,6 +114,17 @@ test('a post that a recommender named is fetched with the credential of a source
   assert((await posts.forViewer(BOB).hydrate(['1@town.example'])).posts.has('1@town.example'));
   assert.equal(await posts.forViewer(BOB).load('1@town.example'), undefined, 'no source has brought it');
   assert.deepEqual([upstream.asked, apart.asked], [[['1']], []]);
+});
+
+test('of posts that a recommender named 32 MB are kept, those used last', async () => {
+  const all = Array.from({ length: 400 }, (_, n) => post({ id: `${n}@town.example`, text: 'x'.repeat(99_000) }));
+  for (const one of all) upstream.knows.set(one.upstreamId, one);
+  upstream.behave.bulk = 500;
+  const posts = hydrator().forViewer(NOBODY);
+  assert.equal((await posts.hydrate(all.map(({ id }) => id))).posts.size, 400, 'shown, kept or not');
+  upstream.asked.length = 0;
+  for (const n of [399, 100, 0]) assert.equal((await posts.hydrate([`${n}@town.example`])).posts.size, 1);
+  assert.deepEqual(upstream.asked, [['0']]);
 });
 
 test('on hosts without a source for anyone, and on other hosts, a named post is not fetched', async () => {
@@ -342,7 +353,7 @@ test('a store that cannot be written does not spoil what was read', async () => 
       throw new StoreUnavailableError('the disk is full');
     },
   };
-  const readOnly = createHydrator({ posts, sources: [town], mayFetchById: () => true, clock });
+  const readOnly = createHydrator({ ...store, posts, sources: [town], mayFetchById: () => true, clock });
   const { posts: shown, problems } = await readOnly.forViewer(NOBODY).hydrate(['1@town.example']);
   assert.deepEqual([shown.get('1@town.example')?.text, problems[0]?.code], ['new', 'STORE_UNAVAILABLE']);
 });

@@ -1,17 +1,18 @@
 import { type Problem, StoreUnavailableError } from '../errors.ts';
 import { hasServed } from '../ids/served-set.ts';
 import type { FeedCursor } from '../ids/tokens.ts';
-import type { Post, PostId } from '../post.ts';
+import { type Post, type PostId, sizeOf } from '../post.ts';
 import type { Reason } from '../recommenders/recommender.ts';
 import type { InstanceCut, InstanceHeader } from '../stores/feed-store.ts';
 import { canGoOnAfter, cursorAfter } from './cursor.ts';
 import type { ReadableInstance } from './instance.ts';
 import { isOutage, type Outage, problemOf } from './outage.ts';
-import { nameHash, namesOf, servedHashes } from './story.ts';
+import { nameHash, namesOf, servedHashes, storyUri } from './story.ts';
 import type { FeedWatch } from './watch.ts';
 
 /**
- * Ids into posts, in one batch. `posts` holds what the viewer may see; what is missing is gone or hidden.
+ * Ids into posts, in one batch. `posts` holds what the viewer may see; what is missing is gone or hidden. The post of an id
+ * may be another copy of its story, which is shown in its place.
  * Throws RecommenderUnavailableError when nothing of these can be had now, StoreUnavailableError when the store is out.
  */
 export type Hydrate = (
@@ -62,6 +63,9 @@ export function firstCount(limit: number): number {
   return limit + 1;
 }
 
+/** A page ends after the post with which its bodies reach so many bytes. */
+const MAX_PAGE_BYTES = 4_000_000;
+
 /** The last refill takes all that is left, so that a page without items is always the end. */
 const MAX_REFILLS = 3;
 
@@ -78,7 +82,7 @@ export async function cutPage(request: PageRequest): Promise<CutPage | undefined
 
   const upTo = (place: number) => hashes.slice(0, place + 1 - firstPlace(start));
   const after = (place: number) => cursorAfter(start, upTo(place));
-  const shown = visible.slice(0, limit);
+  const shown = visible.slice(0, countThatFit(visible, limit));
   while (shown.length > 0 && !canGoOnAfter(start, upTo(shown.at(-1)?.place ?? 0))) shown.pop();
   const last = shown.at(-1);
   const more = visible[shown.length]?.place ?? (cutShort ? last?.place : undefined);
@@ -109,12 +113,24 @@ export async function cutPage(request: PageRequest): Promise<CutPage | undefined
   return { items, next, feed, problems };
 }
 
+/** How many of these make a page: never none, for the sake of their size. */
+function countThatFit(visible: Found['visible'], limit: number): number {
+  let bytes = 0;
+  const end = visible.findIndex(({ post }, index) => {
+    if (index === limit || bytes >= MAX_PAGE_BYTES) return true;
+    bytes += sizeOf(post);
+    return false;
+  });
+  return end < 0 ? visible.length : end;
+}
+
 async function findVisible(request: PageRequest): Promise<Found | undefined> {
   const { instance, start, limit, hydrate } = request;
   const hashes: string[] = [];
   const visible: Found['visible'][number][] = [];
   const problems: Problem[] = [];
   const seen = new Set<PostId>();
+  const names = new Set<string>();
   let feed: InstanceHeader | undefined;
   let end = start.offset;
   let outage: Outage | undefined;
@@ -125,6 +141,7 @@ async function findVisible(request: PageRequest): Promise<Found | undefined> {
     const cut = await instance.cut(end, count, feed ? undefined : firstPlace(start));
     if (!cut) return feed && visible.length > 0 ? { feed, hashes, visible, cutShort: true, problems } : undefined;
     feed = headerOf(cut);
+    for (const name of cut.earlierHashes.flatMap(servedHashes)) names.add(name);
     hashes.push(...cut.earlierHashes, ...cut.items.map((item) => item.hash));
     const raw = cut.items.map((item, index) => ({ ...item, place: end + index }));
     if (raw.length === 0) break;
@@ -142,9 +159,11 @@ async function findVisible(request: PageRequest): Promise<Found | undefined> {
     }
     problems.push(...(hydrated?.problems ?? []));
     for (const { hash, postId, place, reason } of raw) {
-      const post = postId === undefined || seen.has(postId) ? undefined : hydrated?.posts.get(postId);
-      if (!postId || !post || wasServed(request, hash, post)) continue;
-      seen.add(postId);
+      const post = postId === undefined ? undefined : hydrated?.posts.get(postId);
+      const isRepeat = !postId || !post || seen.has(post.id) || wasServed(request, { hash, postId, names }, post);
+      for (const name of servedHashes(hash)) names.add(name);
+      if (isRepeat) continue;
+      seen.add(postId).add(post.id);
       visible.push({ place, post, reason });
     }
   }
@@ -169,11 +188,22 @@ function firstPlace(start: FeedCursor): number {
   return start.successor ? start.offset : 0;
 }
 
-/** An item that this scroll has shown before, under whatever name of its story. */
-function wasServed({ start, hashKey }: PageRequest, hash: string, post: Post): boolean {
-  if (!start.successor) return false;
-  const names = [...servedHashes(hash), ...namesOf(post).map((name) => nameHash(hashKey, name))];
-  return names.some((name) => hasServed(start.served, name));
+/**
+ * An item that this scroll has shown before, under whatever name of its story. Those of one instance differ by their
+ * names; but one that is shown as another copy, or whose uri was not known, may be what an earlier one shows.
+ */
+function wasServed(
+  { start, hashKey }: PageRequest,
+  { hash, postId, names }: { hash: string; postId: PostId; names: ReadonlySet<string> },
+  post: Post,
+): boolean {
+  const own = servedHashes(hash);
+  const shownAs = () => namesOf(post).map((name) => nameHash(hashKey, name));
+  if (start.successor && [...own, ...shownAs()].some((name) => hasServed(start.served, name))) return true;
+  const isNamed = own.includes(nameHash(hashKey, storyUri(post)));
+  if (isNamed && post.id === postId) return false;
+  // By its own names alone no later page would know what this one shows.
+  return (!isNamed && post.id !== postId) || shownAs().some((name) => names.has(name));
 }
 
 function onlyOutage(error: unknown): Outage {

@@ -550,7 +550,7 @@ export type TimelineEntry = {
   readonly post: Post;
   /** Where it belongs: the time in its id, or its arrival where the id has none. Never changes, never after `arrivedAt`. */
   readonly sortAt: Scalars['DateTime']['output'];
-  /** The source that brought it. When several did, the first one. */
+  /** The source that brought it. When several did, one of the post's own server, else the first one. */
   readonly source: Source;
 };
 
@@ -586,7 +586,7 @@ export type TimelinePage = {
   readonly hasNewer: Scalars['Boolean']['output'];
   /** What went wrong at the last attempt to read each source. Empty when nothing did. */
   readonly problems: ReadonlyArray<Problem>;
-  /** Ids of posts that this cursor was given before and that are gone. Only on a page asked with `since`. */
+  /** Ids of posts that this cursor was given before and that are gone, or that another entry takes the place of. Only on a page asked with `since`. */
   readonly removed: ReadonlyArray<Scalars['ID']['output']>;
   /** Ask with it for what is new. Null on a page asked with `until`: keep the one you have. Opaque, URL-safe, at most 4,096 characters. */
   readonly since?: Maybe<Scalars['String']['output']>;

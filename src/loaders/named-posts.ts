@@ -1,10 +1,10 @@
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
 import type { Problem } from '../errors.ts';
 import { parsePostId } from '../ids/post-id.ts';
-import type { Post, PostId } from '../post.ts';
+import { type Post, type PostId, sizeOf } from '../post.ts';
 import type { Source } from '../source.ts';
 import { isOpen, nestedPosts, presented } from './access.ts';
-import { createBoundedCache } from './bounded-cache.ts';
 import type { FetchById, Wanted } from './fetch-by-id.ts';
 
 /**
@@ -21,10 +21,9 @@ export interface NamedPosts {
   }>;
 }
 
-/** The posts used last; each is some kilobytes. */
+/** The posts used last; most are some kilobytes. */
 const MAX_POSTS = 2_000;
-/** Characters: the longest post id that parses is shorter. */
-const MAX_ID_LENGTH = 1_100;
+const MAX_BYTES = 32_000_000;
 
 export function createNamedPosts(deps: {
   sources: readonly Source[];
@@ -34,16 +33,19 @@ export function createNamedPosts(deps: {
 }): NamedPosts {
   const { sources, fetchById, clock, freshMs } = deps;
   // `post` is absent where the upstream says that there is none for anyone.
-  const kept = createBoundedCache<{ post?: Post | undefined; readAtMs: number }>({
-    maxEntries: MAX_POSTS,
-    maxKeyLength: MAX_ID_LENGTH,
+  const kept = new LRUCache<PostId, { post?: Post | undefined; readAtMs: number }>({
+    max: MAX_POSTS,
+    maxSize: MAX_BYTES,
+    sizeCalculation: ({ post }) => (post ? sizeOf(post) : 1),
   });
   const openSource = (host: string) => sources.find((one) => one.host === host && one.audience === 'anyone');
 
   return {
     async read(ids) {
+      // Not looked up once more below: what does not fit is not kept, and shown all the same.
+      const found = new Map(ids.map((id) => [id, kept.get(id)]));
       const wanted = ids.flatMap((id): Wanted[] => {
-        const known = kept.get(id);
+        const known = found.get(id);
         const place = parsePostId(id);
         const source = place && openSource(place.host);
         if (!source || (known && clock.now() - known.readAtMs < freshMs)) return [];
@@ -53,13 +55,11 @@ export function createNamedPosts(deps: {
       for (const [id, outcome] of outcomes) {
         if (outcome.kind === 'unavailable') continue;
         const post = outcome.kind === 'post' ? openly(outcome.post) : undefined;
+        found.set(id, { post, readAtMs: outcome.sentAtMs });
         kept.set(id, { post, readAtMs: outcome.sentAtMs });
       }
-      const posts = ids.flatMap((id) => {
-        const post = kept.get(id)?.post;
-        return post ? [[id, post] as const] : [];
-      });
-      const unavailable = [...outcomes.keys()].filter((id) => kept.get(id) === undefined);
+      const posts = [...found].flatMap(([id, known]) => (known?.post ? [[id, known.post] as const] : []));
+      const unavailable = [...outcomes.keys()].filter((id) => found.get(id) === undefined);
       return { shown: new Map(posts), unavailable, problems };
     },
   };

@@ -64,8 +64,20 @@ async function withoutHidden(view: TimelineView, context: GraphQLContext): Promi
   return {
     ...view,
     entries: view.entries.flatMap((entry) => {
+      const { record, source } = entry;
       const post = present(entry.post);
-      return post ? [{ ...entry, post }] : [];
+      if (!post) return [];
+      // A copy of `token` would be made now, for every entry.
+      return [
+        {
+          record,
+          source,
+          post,
+          get token() {
+            return entry.token;
+          },
+        },
+      ];
     }),
     edited: view.edited.flatMap((post) => present(post) ?? []),
   };

@@ -15,7 +15,15 @@ import {
 } from './sqlite-log-rows.ts';
 import { trimLog } from './sqlite-log-trim.ts';
 import type { SweepState } from './sweep-state.ts';
-import type { Anchor, KnownEntry, KnownPost, LogRecord, SourceStatus, TimelineStore } from './timeline-store.ts';
+import {
+  type Anchor,
+  COPIES_PER_URI,
+  type KnownEntry,
+  type KnownPost,
+  type LogRecord,
+  type SourceStatus,
+  type TimelineStore,
+} from './timeline-store.ts';
 
 /** Logs as rows of one table, each found by an index; positions are two columns, so that they compare as numbers. */
 export function sqliteTimelines(db: SqliteDatabase): TimelineStore {
@@ -131,9 +139,11 @@ function readEntriesBefore(sql: Sql, { logId, upTo, before, limit }: Before): re
 }
 
 function readEntriesByUri(sql: Sql, logId: string, uris: readonly string[]): readonly LogRecord[] {
-  const text = `SELECT ${RECORD_COLUMNS} FROM records INDEXED BY entries_by_uri
-    WHERE log = (SELECT log FROM logs WHERE log_id = ?) AND kind = 'entry' AND uri = ?`;
-  const rows = [...new Set(uris)].flatMap((uri) => sql.all<RecordRow>(text, logId, uri));
+  const log = findLog(sql, logId);
+  if (!log) return [];
+  const text = `SELECT ${RECORD_COLUMNS} FROM records INDEXED BY entries_by_uri WHERE log = ? AND kind = 'entry' AND uri = ?
+    ORDER BY ms DESC, n DESC LIMIT ${COPIES_PER_URI}`;
+  const rows = [...new Set(uris)].flatMap((uri) => sql.all<RecordRow>(text, log.log, uri));
   return rows.sort((a, b) => a.ms - b.ms || a.n - b.n).map((row) => readRecord(logId, row));
 }
 

@@ -8,6 +8,12 @@ import type { SweepState } from './sweep-state.ts';
 export type Position = string;
 
 /**
+ * Entry records of one uri that a log can find by it. An honest one has a single live entry of it, the newest, and before
+ * that those of a post that was removed and came back.
+ */
+export const COPIES_PER_URI = 8;
+
+/**
  * One append-only log a source, with its state. A log that was never committed has version 0.
  * Logs and their state have no TTL.
  */
@@ -39,7 +45,7 @@ export interface TimelineStore {
     before?: { sortAtMs: number; postId: PostId };
     limit: number;
   }): Promise<readonly LogRecord[]>;
-  /** Entry records (removed ones included) of this log with one of these uris, oldest first. */
+  /** Of each of these uris the newest COPIES_PER_URI entry records (removed ones included) of this log, oldest first. */
   entriesByUri(logId: string, uris: readonly string[]): Promise<readonly LogRecord[]>;
   /** Makes the head at least `position`, so that nothing new is ever put at or before what a client has passed. */
   liftHead(logId: string, position: Position): Promise<void>;

@@ -1,28 +1,30 @@
 import { comparePositions, ZERO_POSITION } from '../ids/position.ts';
-import type { TokenSource } from '../ids/tokens.ts';
+import type { TimelineToken, TokenSource } from '../ids/tokens.ts';
 import type { LogRecord, TimelineStore } from '../stores/timeline-store.ts';
-import { loadCopies } from './copies.ts';
+import { isSame, loadCopies } from './copies.ts';
 import { type Cursor, movePast, tokenSources } from './cursor.ts';
 import { byArrival, type Lane, larger, mergeLanes } from './merge.ts';
-import { type AskedLog, type GivenEntry, type PagePart, type PageQuery, scanBound } from './page.ts';
+import { type AskedLog, createScan, type GivenEntry, type PagePart, type PageQuery } from './page.ts';
 import { createTally, type Tally } from './tally.ts';
 
 /**
- * The oldest records after the cursor that make `limit` entries, edits and removals. Records that say nothing are
- * passed; after `scanBound(limit)` of them the page ends early, with `hasNewer`.
+ * The oldest records after the cursor that make `limit` entries, edits and removals, or `maxBytes` of posts. Records that
+ * say nothing are passed; after too many of them the page ends early, with `hasNewer`.
  */
-export async function readNewer({ store, logs, cursor, limit }: PageQuery): Promise<PagePart> {
+export async function readNewer(query: PageQuery): Promise<PagePart> {
+  const { store, logs, cursor, homes, limit, maxBytes } = query;
   const lanes = logs.flatMap((log) => newerLane(log, cursor, store.timelines));
   const merged = mergeLanes(lanes, byArrival(cursor), limit + 1);
-  const tally = createTally(cursor);
-  let room = scanBound(limit);
+  const tally = createTally({ before: cursor, homes, limit, maxBytes });
+  const scan = createScan(query);
   let left = 0;
-  for (let size = limit; room > 0 && tally.size() < limit; size = larger(size)) {
-    const batch = await merged.take(Math.min(size, room));
+  for (let size = limit; scan.next(size) > 0 && !tally.isFull(); size = larger(size)) {
+    const batch = await merged.take(scan.next(size));
     if (batch.length === 0) break;
-    tally.learn(await loadCopies(store, [...cursor.keys()], batch));
-    left = batch.length - tally.pass(batch, limit);
-    room -= batch.length;
+    const copies = await loadCopies(store, [...cursor.keys()], batch);
+    tally.learn(copies);
+    left = batch.length - tally.pass(batch);
+    scan.looked(batch, copies);
   }
   return present(tally, logs, cursor, left > 0 || (await merged.hasMore()));
 }
@@ -36,25 +38,45 @@ function newerLane({ source, state }: AskedLog, cursor: Cursor, timelines: Timel
 function present(tally: Tally, logs: readonly AskedLog[], cursor: Cursor, hasNewer: boolean): PagePart {
   const sources = new Map(logs.map(({ source }) => [source.logId, source]));
   const asked = new Set(sources.keys());
-  const states = new Map<string, TokenSource>(cursor);
+  const passed = tally.passed();
+  const after = (index: number) => tokenSources(standAfter(cursor, passed, index), asked);
   const entries: GivenEntry[] = [];
-  for (const record of tally.passed()) {
-    movePast(states, record);
+  for (const [index, record] of passed.entries()) {
     const source = sources.get(record.logId);
     const post = tally.post(record.postId);
-    if (source === undefined || post === undefined || !isSame(record, tally.outcome(record.uri)?.entry)) continue;
+    const entry = tally.outcome(record.uri)?.entry;
+    if (source === undefined || post === undefined || entry === undefined || !isSame(record, entry)) continue;
     const at = { sortAtMs: record.sortAtMs, postId: record.postId };
-    entries.push({ record, source, post, token: { sources: tokenSources(states, asked), at } });
+    let token: TimelineToken | undefined;
+    entries.push({
+      record,
+      source,
+      post,
+      // It costs as much as there are sources, and most clients take `since` alone.
+      get token() {
+        token ??= { sources: after(index), at };
+        return token;
+      },
+    });
   }
   return {
     entries: entries.reverse(),
     edited: tally.outcomes().flatMap(({ edited }) => (edited === undefined ? [] : (tally.post(edited) ?? []))),
     removed: tally.outcomes().flatMap(({ removed }) => removed),
-    since: { sources: tokenSources(states, asked) },
+    since: { sources: after(passed.length - 1) },
     hasNewer,
   };
 }
 
-function isSame(a: LogRecord, b: LogRecord | undefined): boolean {
-  return b !== undefined && a.logId === b.logId && a.position === b.position;
+/** Where the cursor stands after the record at `index`: the last of each log tells. */
+function standAfter(cursor: Cursor, passed: readonly LogRecord[], index: number): Cursor {
+  const states = new Map<string, TokenSource>(cursor);
+  const seen = new Set<string>();
+  for (let at = index; at >= 0 && seen.size < states.size; at -= 1) {
+    const record = passed[at];
+    if (record === undefined || seen.has(record.logId)) continue;
+    seen.add(record.logId);
+    movePast(states, record);
+  }
+  return states;
 }

@@ -1,44 +1,55 @@
 import { ZERO_POSITION } from '../ids/position.ts';
+import type { TokenSource } from '../ids/tokens.ts';
 import type { LogRecord, TimelineStore } from '../stores/timeline-store.ts';
 import { type Copies, loadCopies } from './copies.ts';
 import { type Cursor, tokenSources } from './cursor.ts';
 import { byDisplay, type DisplayKey, type Lane, larger, mergeLanes } from './merge.ts';
-import { type AskedLog, type GivenEntry, type PagePart, type PageQuery, scanBound } from './page.ts';
+import { type AskedLog, createScan, type GivenEntry, type PagePart, type PageQuery } from './page.ts';
 import { isHighest } from './repeats.ts';
 
 /**
  * The newest `limit` entries by display order that lie within the cursor's bounds, below `at` (from the top when it is
- * absent), each uri once. `until` is absent when there is nothing older. After `scanBound(limit)` records that show
- * nothing the page ends early, with `until`.
+ * absent), each uri once; fewer where their posts reach `maxBytes`. `until` is absent when there is nothing older. After
+ * too many records that show nothing the page ends early, with `until`.
  */
 export async function readOlder(query: PageQuery & { at: DisplayKey | undefined }): Promise<PagePart> {
-  const { store, logs, cursor, limit, at } = query;
+  const { store, logs, cursor, homes, limit, maxBytes, at } = query;
   const lanes = logs.flatMap((log) => olderLane(log, cursor, at, store.timelines));
   const merged = mergeLanes(lanes, byDisplay(cursor), limit + 1);
   const sources = new Map(logs.map(({ source }) => [source.logId, source]));
   const asked = new Set(sources.keys());
   const bounds = tokenSources(cursor, asked);
   const entries: GivenEntry[] = [];
-  let room = scanBound(limit);
-  let last: DisplayKey | undefined;
-  for (let size = limit + 1; room > 0 && entries.length <= limit; size = larger(size)) {
-    const batch = await merged.take(Math.min(size, room));
-    const { byUri, posts }: Copies = await loadCopies(store, [...cursor.keys()], batch);
+  const scan = createScan(query);
+  let bytes = 0;
+  let next: DisplayKey | undefined;
+  for (let size = limit + 1; scan.next(size) > 0; size = larger(size)) {
+    const batch = await merged.take(scan.next(size));
+    const copies: Copies = await loadCopies(store, [...cursor.keys()], batch);
+    const { byUri, posts, sizes } = copies;
     for (const record of batch) {
       const source = sources.get(record.logId);
       const post = posts.get(record.postId);
       if (source === undefined || post === undefined) continue;
-      if (!isHighest(record, byUri.get(record.uri) ?? [], { posts, cursor, asked, at })) continue;
+      if (!isHighest(record, byUri.get(record.uri) ?? [], { posts, cursor, asked, at, homes })) continue;
+      if (entries.length === limit || bytes >= maxBytes) return present(entries, bounds, entries.at(-1)?.record);
       entries.push({ record, source, post, token: { sources: bounds, at: placeOf(record) } });
+      bytes += sizes.get(record.postId) ?? 0;
     }
-    room -= batch.length;
-    last = batch.at(-1);
-    if (last === undefined) break;
+    scan.looked(batch, copies);
+    next = batch.at(-1);
+    if (next === undefined) break;
   }
-  const shown = entries.slice(0, limit);
-  const next = entries.length > limit ? shown.at(-1)?.record : last;
+  return present(entries, bounds, next);
+}
+
+function present(
+  entries: readonly GivenEntry[],
+  bounds: readonly TokenSource[],
+  next: DisplayKey | undefined,
+): PagePart {
   return {
-    entries: shown,
+    entries,
     edited: [],
     removed: [],
     ...(next === undefined ? {} : { until: { sources: bounds, at: placeOf(next) } }),

@@ -1,8 +1,10 @@
+import type { Homes } from '../home-copy.ts';
 import type { TimelineToken } from '../ids/tokens.ts';
 import type { Post, PostId } from '../post.ts';
 import type { Source } from '../source.ts';
 import type { Store } from '../stores/store.ts';
 import type { LogRecord, LogState } from '../stores/timeline-store.ts';
+import type { Copies } from './copies.ts';
 import type { Cursor } from './cursor.ts';
 
 /** What reading one page takes. */
@@ -11,7 +13,11 @@ export interface PageQuery {
   /** The asked-for sources with their logs as they were before reading. */
   readonly logs: readonly AskedLog[];
   readonly cursor: Cursor;
+  /** By the sources of the cursor's logs, asked for or not. */
+  readonly homes: Homes;
   readonly limit: number;
+  /** A page ends after the post with which its bodies reach so many bytes. */
+  readonly maxBytes: number;
 }
 
 export interface AskedLog {
@@ -36,11 +42,29 @@ export interface GivenEntry {
   readonly source: Source;
   /** In its present form. */
   readonly post: Post;
-  /** For the purpose `entry`: goes on after this entry as `since`, back from it as `until`. */
+  /** For the purpose `entry`: goes on after this entry as `since`, back from it as `until`. Made once, when it is asked for. */
   readonly token: TimelineToken;
 }
 
-/** The most records that one page looks at, so that no run of repeats makes a request long. */
-export function scanBound(limit: number): number {
-  return 20 * limit + 1000;
+/** What one page looks at before it ends early, so that no run of repeats makes a request long. */
+export interface Scan {
+  /** How many records of `wanted` to look at next; 0: no more. */
+  next(wanted: number): number;
+  looked(records: readonly LogRecord[], { sizes }: Pick<Copies, 'sizes'>): void;
+}
+
+/** Records whose bodies are read at once: those of the largest page, and one to see whether there is more. */
+const AT_ONCE = 201;
+
+/** At most `20 * limit + 1000` records, and bodies of four pages' bytes and one batch more. */
+export function createScan({ limit, maxBytes }: Pick<PageQuery, 'limit' | 'maxBytes'>): Scan {
+  let records = 20 * limit + 1000;
+  let bytes = 4 * maxBytes;
+  return {
+    next: (wanted) => (bytes > 0 ? Math.min(wanted, records, AT_ONCE) : 0),
+    looked(batch, { sizes }) {
+      records -= batch.length;
+      for (const size of sizes.values()) bytes -= size;
+    },
+  };
 }

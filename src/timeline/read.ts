@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Problem } from '../errors.ts';
+import { homesOf } from '../home-copy.ts';
 import { comparePositions, parsePosition, ZERO_POSITION } from '../ids/position.ts';
 import type { TimelineToken, TokenSource } from '../ids/tokens.ts';
 import type { Source } from '../source.ts';
@@ -8,7 +9,7 @@ import type { Gap, LogState, SourceStatus } from '../stores/timeline-store.ts';
 import { type Cursor, joinSource, openCursor, tokenSources } from './cursor.ts';
 import { readNewer } from './newer.ts';
 import { readOlder } from './older.ts';
-import type { PagePart } from './page.ts';
+import type { PagePart, PageQuery } from './page.ts';
 
 /** Reads pages of the merged timeline. Throws StoreUnavailableError; tokens stay valid then. */
 export interface TimelineReader {
@@ -49,17 +50,22 @@ export interface TimelineReaderDeps {
   readonly clock: Clock;
   /** How long a page may wait for its sources' polls. */
   readonly maxWaitMs: number;
+  /** A page ends early when its posts reach so many bytes; 4 MB. */
+  readonly maxPageBytes?: number | undefined;
 }
 
+const MAX_PAGE_BYTES = 4_000_000;
+
 /** The read side of the timeline: wakes the sources, waits a little, reads each log after its position, merges. */
-export function createTimelineReader({ store, refresh, maxWaitMs }: TimelineReaderDeps): TimelineReader {
+export function createTimelineReader(deps: TimelineReaderDeps): TimelineReader {
+  const { store, refresh, maxWaitMs, maxPageBytes = MAX_PAGE_BYTES } = deps;
   return {
     async read(request) {
       const asked = [...new Map(request.sources.map((source) => [source.logId, source])).values()];
       const logIds = asked.map((source) => source.logId);
       const stale = request.until === undefined ? await refresh(logIds, maxWaitMs) : new Set<string>();
       const logs = await Promise.all(asked.map((source) => openLog(source, store)));
-      const { page, trimmed } = await readPage(request, logs, store);
+      const { page, trimmed } = await readPage(request, logs, { store, maxBytes: maxPageBytes });
       const worthAsking = page.hasNewer ? [] : logs.flatMap((log) => worthAskingAtMs(log) ?? []);
       return {
         ...page,
@@ -91,21 +97,23 @@ async function openLog(source: Source, { timelines }: Pick<Store, 'timelines'>):
 async function readPage(
   { sources, configured, since, until, limit }: TimelineRequest,
   logs: readonly OpenLog[],
-  store: Pick<Store, 'timelines' | 'posts'>,
+  { store, maxBytes }: Pick<PageQuery, 'store' | 'maxBytes'>,
 ): Promise<{ page: PagePart; trimmed: readonly SourceGap[] }> {
   const token = since ?? until;
+  const homes = homesOf([...configured, ...sources]);
+  const query = { store, logs, homes, limit, maxBytes };
   if (token === undefined) {
     const cursor = new Map(
       logs.map(({ source: { logId }, state }) => [logId, joinSource(logId, headOf(state), true)] as const),
     );
-    const page = await readOlder({ store, logs, cursor, limit, at: undefined });
+    const page = await readOlder({ ...query, cursor, at: undefined });
     return { page: { ...page, since: { sources: tokenSources(cursor, new Set(cursor.keys())) } }, trimmed: [] };
   }
   const cursor = openCursor(token, [...configured, ...sources]);
   await liftHeads(logs, cursor, store);
-  if (since === undefined) return { page: await readOlder({ store, logs, cursor, limit, at: token.at }), trimmed: [] };
+  if (since === undefined) return { page: await readOlder({ ...query, cursor, at: token.at }), trimmed: [] };
   const { moved, trimmed } = moveToTails(logs, cursor);
-  return { page: await readNewer({ store, logs, cursor: moved, limit }), trimmed };
+  return { page: await readNewer({ ...query, cursor: moved }), trimmed };
 }
 
 /** A position above the head is the trace of writes that the store lost: nothing new may be put at or below it. */

@@ -1,3 +1,4 @@
+import type { Homes } from '../home-copy.ts';
 import type { TokenSource } from '../ids/tokens.ts';
 import type { Post, PostId } from '../post.ts';
 import type { LogRecord } from '../stores/timeline-store.ts';
@@ -9,10 +10,10 @@ import { type Outcome, outcomeOf } from './repeats.ts';
 export interface Tally {
   /** Takes in the copies of the records that are passed next. */
   learn(copies: Copies): void;
-  /** Passes records, in order, until `limit` uris have an outcome; gives how many it passed. */
-  pass(records: readonly LogRecord[], limit: number): number;
-  /** How many uris have an outcome: may fall, as a removal undoes an entry. */
-  size(): number;
+  /** Passes records, in order, until it is full; gives how many it passed. */
+  pass(records: readonly LogRecord[]): number;
+  /** True once `limit` uris have an outcome, or their posts `maxBytes`. Both may fall, as a removal undoes an entry. */
+  isFull(): boolean;
   /** In the order of the last word on each. */
   outcomes(): readonly Outcome[];
   outcome(uri: string): Outcome | undefined;
@@ -22,42 +23,54 @@ export interface Tally {
 }
 
 /** A tally for a page that starts at `before`. */
-export function createTally(before: Cursor): Tally {
+export function createTally(page: { before: Cursor; homes: Homes; limit: number; maxBytes: number }): Tally {
+  const { before, homes, limit, maxBytes } = page;
   const now = new Map<string, TokenSource>(before);
   const copies = new Map<string, readonly LogRecord[]>();
   const posts = new Map<PostId, Post>();
-  const touched = new Map<string, { edits: Set<PostId>; removal: boolean }>();
+  const touched = new Map<string, { edits: Set<PostId>; removals: Map<string, LogRecord> }>();
   const outcomes = new Map<string, Outcome>();
+  const sizes = new Map<PostId, number>();
+  let bytes = 0;
   const passed: LogRecord[] = [];
 
   function passOne(record: LogRecord) {
     passed.push(record);
     movePast(now, record);
     const { uri } = record;
-    const change = touched.get(uri) ?? { edits: new Set<PostId>(), removal: false };
+    const change = touched.get(uri) ?? { edits: new Set<PostId>(), removals: new Map<string, LogRecord>() };
     if (record.kind === 'edit') change.edits.add(record.postId);
-    if (record.kind === 'remove') change.removal = true;
+    if (record.kind === 'remove') change.removals.set(record.logId, record);
     touched.set(uri, change);
-    const outcome = outcomeOf({ copies: copies.get(uri) ?? [], posts, before, now, ...change });
+    const outcome = outcomeOf({ copies: copies.get(uri) ?? [], posts, before, now, homes, ...change });
+    bytes += bytesOf(outcome) - bytesOf(outcomes.get(uri));
     outcomes.delete(uri);
     if (outcome !== undefined) outcomes.set(uri, outcome);
   }
+
+  function bytesOf(outcome: Outcome | undefined): number {
+    return sizes.get(outcome?.entry?.postId ?? outcome?.edited ?? '') ?? 0;
+  }
+
+  const isFull = () => outcomes.size >= limit || bytes >= maxBytes;
 
   return {
     learn(found) {
       for (const [uri, records] of found.byUri) copies.set(uri, records);
       for (const [id, post] of found.posts) posts.set(id, post);
+      // The size that was counted stays: a later look may find another form.
+      for (const [id, size] of found.sizes) if (!sizes.has(id)) sizes.set(id, size);
     },
-    pass(records, limit) {
+    pass(records) {
       let count = 0;
       for (const record of records) {
-        if (outcomes.size >= limit) break;
+        if (isFull()) break;
         passOne(record);
         count += 1;
       }
       return count;
     },
-    size: () => outcomes.size,
+    isFull,
     outcomes: () => [...outcomes.values()],
     outcome: (uri) => outcomes.get(uri),
     passed: () => passed,

@@ -73,3 +73,29 @@ test("a broken cursor, another viewer's and a timeline's are bad cursors, all al
   assert.deepEqual(new Set(answers.map(({ text }) => text)).size, 1);
   assert.deepEqual(answers.flatMap(codesOf), Array(4).fill('BAD_CURSOR'));
 });
+
+test("For You shows a post as its own server has it, also where another's copy came first and was ranked", async () => {
+  const town = createSource('town');
+  const pond = createSource('pond');
+  const own = await openEdge({ sources: [town, pond] });
+  const genuine = Array.from({ length: 20 }, (_, n) => createPost(town, n + 1, { text: 'genuine' }));
+  const forged = genuine.map(({ uri }, n) => createPost(pond, n + 1, { uri, text: 'forged' }));
+  await publish(own, pond, forged);
+  const shown = async (cursor: string | undefined, userId = 'ann') => {
+    const args = cursor === undefined ? '' : `, cursor: "${cursor}"`;
+    const query = `{ forYou(limit: 10${args}) { items { post { id uri text } } nextPage { cursor } } }`;
+    return dataOf(await own.ask(query, { userId })).forYou;
+  };
+  const texts = ({ items }: { items: { post: { text: string } }[] }) => items.map(({ post }) => post.text);
+  const first = await shown(undefined);
+  assert.deepEqual(texts(first), Array(10).fill('forged'), 'nobody knows better yet');
+  await publish(own, town, genuine);
+  const again = await shown(undefined);
+  const second = await shown(again.nextPage.cursor);
+  assert.deepEqual(texts(again).concat(texts(second)), Array(20).fill('genuine'));
+  const other = await shown(undefined, 'bob');
+  const rest = await shown(other.nextPage.cursor, 'bob');
+  const ids = [...other.items, ...rest.items].map(({ post }: { post: { id: string } }) => post.id);
+  assert.deepEqual(ids.toSorted(), genuine.map(({ id }) => id).toSorted());
+  await own.close();
+});

@@ -126,3 +126,33 @@ test('of more than 50 sources some have to be named', async () => {
   assert.deepEqual(await ask(`(sources: ${keys(50)})`), []);
   await other.close();
 });
+
+test("a page makes no entry's token that was not asked for, and none twice", async () => {
+  let made = 0;
+  const counted = await openEdge({
+    sources: [town],
+    replace: ({ timeline }) => ({
+      timeline: {
+        async read(request) {
+          const view = await timeline.read(request);
+          const entries = view.entries.map(({ record, source, post, token }) => ({
+            record,
+            source,
+            post,
+            get token() {
+              made += 1;
+              return token;
+            },
+          }));
+          return { ...view, entries };
+        },
+      },
+    }),
+  });
+  await publish(counted, town, [createPost(town, 30), createPost(town, 20)]);
+  await counted.ask('{ timeline { entries { id } since } }');
+  assert.equal(made, 0);
+  await counted.ask('{ timeline { entries { cursor } } }');
+  assert.equal(made, 2);
+  await counted.close();
+});

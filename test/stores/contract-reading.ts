@@ -84,6 +84,33 @@ export function describeReading(use: Use): void {
       assert.deepEqual(await postIdsOf(store.timelines.entriesByUri('town', uris)), ['1', '2', '7']);
     });
 
+    it('entriesByUri gives the newest eight of a uri, however many there are, and those that trimming leaves', async (t) => {
+      const store = await use(t);
+      const append = Array.from({ length: 500 }, (_, n) => sampleRecord(`${n + 1}`, { uri: 'uri:same' }));
+      for (let from = 0; from < append.length; from += 100) {
+        await commitTo(store, 'town', { append: append.slice(from, from + 100) });
+      }
+      await commitTo(store, 'town', { append: [sampleRecord('9000')] });
+      const found = () => postIdsOf(store.timelines.entriesByUri('town', ['uri:same', 'uri:9000']));
+      assert.deepEqual(await found(), ['493', '494', '495', '496', '497', '498', '499', '500', '9000']);
+      await store.timelines.trim({ logId: 'town', beforeMs: 0, keepEntries: 4, keepKnown: 1000 });
+      assert.deepEqual(await found(), ['498', '499', '500', '9000']);
+    });
+
+    it('entriesByUri finds the live entry of a post that came back any number of times', async (t) => {
+      const store = await use(t);
+      for (let times = 0; times < 12; times++) {
+        await appendTo(store, 'town', ['1']);
+        await commitTo(store, 'town', { append: [sampleRecord('1', { kind: 'remove' })] });
+      }
+      await appendTo(store, 'town', ['1']);
+      const copies = await store.timelines.entriesByUri('town', ['uri:1']);
+      assert.deepEqual(
+        copies.map(({ removed }) => removed),
+        [true, true, true, true, true, true, true, false],
+      );
+    });
+
     it('the status is overwritten, outside of the version', async (t) => {
       const store = await use(t);
       assert.equal(await store.timelines.readStatus('town'), undefined);

@@ -517,6 +517,84 @@ test('a long run of lost bodies ends a page by until early, with an until that g
   assert.deepEqual([idsOf(second), second.until], [ids(0), undefined]);
 });
 
+const heavy = (from: number, to: number): Change[] =>
+  numbers(from, to).map((change) => ({ ...change, text: 'x'.repeat(50_000) }));
+
+test('a page by since ends when its posts reach 4 MB, edits counted, and the pages together are the same', async () => {
+  const world = await createWorld();
+  await world.write('a', START_MS, heavy(1, 50));
+  const first = await world.read({ keys: ['a'], limit: 1 });
+  const edits = heavy(1, 50).map((change) => ({ ...change, kind: 'edit' as const, text: `${change.text}!` }));
+  await world.write('a', START_MS + 1, [...edits, ...heavy(51, 100)]);
+  const counts: number[] = [];
+  const told: string[] = [];
+  for (let page = first; counts.length === 0 || page.hasNewer; ) {
+    page = await world.read({ keys: ['a'], limit: 200, since: sinceOf(page) });
+    counts.push(page.entries.length + page.edited.length);
+    told.push(...page.edited.map(({ id }) => id), ...idsOf(page).reverse());
+  }
+  assert.deepEqual(told, ids(...numbers(1, 100).map(({ n }) => n)));
+  // A post is its text twice, and some hundred bytes.
+  assert.deepEqual(counts, [40, 40, 20]);
+});
+
+test('pages by display order end when their posts reach 4 MB, and leave nothing out', async () => {
+  const world = await createWorld();
+  await world.write('a', START_MS, heavy(1, 100));
+  let page = await world.read({ keys: ['a'], limit: 200 });
+  const counts = [page.entries.length];
+  const shown = idsOf(page).slice();
+  while (page.until) {
+    page = await world.read({ keys: ['a'], limit: 200, until: untilOf(page) });
+    counts.push(page.entries.length);
+    shown.push(...idsOf(page));
+  }
+  assert.deepEqual(shown, ids(...numbers(1, 100).map(({ n }) => n)).reverse());
+  assert.deepEqual(counts, [40, 40, 20]);
+});
+
+test('a post that is larger than a page has one of its own', async () => {
+  const world = await createWorld({}, 1);
+  const first = await world.read({ keys: ['a'] });
+  await world.write('a', START_MS, numbers(1, 3));
+  const page = await world.read({ keys: ['a'], since: sinceOf(first) });
+  assert.deepEqual([idsOf(page), page.hasNewer], [ids(1), true]);
+  assert.deepEqual(idsOf(await world.read({ keys: ['a'] })), ids(3));
+});
+
+test('a run of repeats with large bodies ends the page when 16 MB of them are read', async () => {
+  const world = await createWorld();
+  await world.write('a', START_MS, heavy(1, 1000));
+  const first = await world.read({ keys: ['a', 'b'], limit: 1 });
+  const repeats = numbers(1, 1000).map((change) => ({ ...change, host: 'b.example' }));
+  await world.write('b', START_MS + 1, repeats);
+  let read = 0;
+  const { timelines, posts } = world.store;
+  const getPosts: Store['posts']['getPosts'] = (wanted) => {
+    read += wanted.length;
+    return posts.getPosts(wanted);
+  };
+  const counting = await createWorld({ timelines, posts: { ...posts, getPosts } });
+  const page = await counting.read({ keys: ['a', 'b'], limit: 100, since: sinceOf(first) });
+  assert.deepEqual([page.entries, page.hasNewer], [[], true]);
+  assert.equal(read, 600, 'of 100 and then 200 stories, a large one and a small one each');
+});
+
+test("an entry's token is made when it is asked for, once", async () => {
+  const world = await createWorld();
+  const first = await world.read({ keys: ['a'] });
+  await world.write('a', START_MS, numbers(1, 3));
+  const page = await world.read({ keys: ['a'], since: sinceOf(first) });
+  for (const entry of page.entries) {
+    assert.ok(Object.getOwnPropertyDescriptor(entry, 'token')?.get);
+    assert.equal(entry.token, entry.token);
+  }
+  assert.deepEqual(
+    page.entries.map(({ token }) => token.sources.map(({ passed }) => passed)),
+    page.entries.map(({ record }) => [record.position]),
+  );
+});
+
 test('a position above the head lifts the head, and nothing is new', async () => {
   const world = await createWorld();
   await world.write('a', START_MS, [{ n: 1 }]);

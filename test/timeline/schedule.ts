@@ -11,6 +11,13 @@ import { createWorld, START_MS, throughEdge, type World } from './world.ts';
 export const LOGS = ['a', 'b', 'c', 'd'] as const;
 export type LogKey = (typeof LOGS)[number];
 
+/** Of which server each story is: nobody's, that of a and b, or one whose posts the others show too, or forge. */
+const HOMES = ['origin.example', 'a.example', 'c.example', 'd.example'] as const;
+
+function uriOf(n: number): string {
+  return `https://${HOMES[n % HOMES.length]}/${n}`;
+}
+
 /** What can happen: to the logs, to the settings, and between the client and the gateway. */
 export type Step =
   | { readonly type: 'tick'; readonly ms: number }
@@ -24,6 +31,8 @@ export type Step =
 export interface Schedule {
   readonly history: readonly Step[];
   readonly firstLimit: number;
+  /** Absent: far more than there is. */
+  readonly maxPageBytes?: number | undefined;
   readonly steps: readonly Step[];
 }
 
@@ -56,6 +65,8 @@ export function schedules(traits: Traits): fc.Arbitrary<Schedule> {
   const reads = [since, since, ...(traits.untils ? [until] : [])];
   return fc.record({
     history: fc.array(fc.oneof(...writes), { maxLength: 10 }),
+    // Pages of one post, of two, or of as many as the limit says.
+    maxPageBytes: traits.untils ? fc.constantFrom(1, 400, undefined, undefined) : fc.constant(undefined),
     firstLimit: traits.untils ? limit : fc.constant(200),
     steps: fc.array(fc.oneof(...writes, ...reads, fc.constant({ type: 'configure' as const })), { maxLength: 40 }),
   });
@@ -76,8 +87,8 @@ export interface Client {
   state: MergedTimeline<ShownEntry, string> | undefined;
   since: TimelineToken | undefined;
   until: TimelineToken | undefined;
-  /** How often each uri was among a page's entries. */
-  readonly given: Map<string, number>;
+  /** The post ids under which each uri was among pages' entries, in order. */
+  readonly given: Map<string, string[]>;
   /** Post ids of all entries so far, and all that the history held. */
   readonly ids: Set<string>;
   /** Where each log's part in the cursor began. */
@@ -94,7 +105,7 @@ export interface Outcome {
 
 /** Runs a schedule, then reads everything that is left both ways. Each page is read twice and must be the same. */
 export async function run(schedule: Schedule): Promise<Outcome> {
-  const world = await createWorld();
+  const world = await createWorld({}, schedule.maxPageBytes);
   const server = createServer(world);
   for (const step of schedule.history) await server.happen(step);
   const client: Client = {
@@ -129,7 +140,7 @@ export async function run(schedule: Schedule): Promise<Outcome> {
     assert.ok(view.entries.length + view.edited.length <= limit);
     for (const { id } of view.edited) edited.push({ id, known: client.ids.has(id) });
     for (const { record } of view.entries) {
-      client.given.set(record.uri, (client.given.get(record.uri) ?? 0) + 1);
+      client.given.set(record.uri, [...(client.given.get(record.uri) ?? []), record.postId]);
       client.ids.add(record.postId);
     }
     const page = {
@@ -205,7 +216,7 @@ function createServer(world: World) {
       const id = `${1000 + n}@${host}`;
       const text = kind === 'edit' || !texts.has(id) ? `version ${version}` : texts.get(id);
       texts.set(id, text ?? '');
-      return { kind, n, host, text: text ?? '', sortAtMs: sortAtOf(n, host) };
+      return { kind, n, uri: uriOf(n), host, text: text ?? '', sortAtMs: sortAtOf(n, host) };
     });
     await world.write(log, nowMs - lagMs, changes);
   }
@@ -234,7 +245,7 @@ function createServer(world: World) {
   };
 }
 
-type Copy = LogRecord & { readonly isHistory: boolean };
+export type Copy = LogRecord & { readonly isHistory: boolean; readonly isLate: boolean };
 
 /** The copies of each uri that belong to this client, in the order in which it is given them. */
 export function copiesOf({ client, logs }: Outcome): ReadonlyMap<string, readonly Copy[]> {
@@ -243,7 +254,7 @@ export function copiesOf({ client, logs }: Outcome): ReadonlyMap<string, readonl
     for (const record of logs.get(key) ?? []) {
       const isHistory = joined.history && comparePositions(record.position, joined.position) <= 0;
       const isGiven = isHistory || comparePositions(record.position, joined.position) > 0;
-      if (record.kind === 'entry' && isGiven) copies.push({ ...record, isHistory });
+      if (record.kind === 'entry' && isGiven) copies.push({ ...record, isHistory, isLate: !joined.history });
     }
   }
   copies.sort((a, b) => {
@@ -252,4 +263,19 @@ export function copiesOf({ client, logs }: Outcome): ReadonlyMap<string, readonl
     return b.sortAtMs - a.sortAtMs || (a.postId < b.postId ? 1 : -1);
   });
   return Map.groupBy(copies, (copy) => copy.uri);
+}
+
+/** True for a copy from the server that its uri names. */
+export function isHome({ postId, uri }: Pick<LogRecord, 'postId' | 'uri'>): boolean {
+  return new URL(uri).host === postId.slice(postId.indexOf('@') + 1);
+}
+
+/**
+ * The copies of a uri that count in the end: those of its home alone, where this client was given one. Where the history
+ * holds a copy, a source that joined later does not take it over.
+ */
+export function countingOf(copies: readonly Copy[]): readonly Copy[] {
+  const homes = copies.filter(isHome);
+  const isSettled = homes.some(({ isLate }) => !isLate || !copies.some(({ isHistory }) => isHistory));
+  return isSettled ? homes : copies;
 }

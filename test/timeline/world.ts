@@ -13,6 +13,8 @@ export interface Change {
   readonly kind?: NewRecord['kind'];
   /** The story's number: its uri is the same on all hosts. */
   readonly n: number;
+  /** Default: `uriOf(n)`, on a host that no source has. */
+  readonly uri?: string;
   readonly host?: string;
   readonly text?: string;
   readonly sortAtMs?: number;
@@ -36,7 +38,8 @@ export interface Asked extends Partial<Pick<TimelineRequest, 'since' | 'until' |
   readonly configured?: readonly string[];
 }
 
-export async function createWorld(over: Partial<Store> = {}): Promise<World> {
+/** `maxPageBytes`: as the reader's; a story is about 300. */
+export async function createWorld(over: Partial<Store> = {}, maxPageBytes?: number): Promise<World> {
   const store = { ...(await openSqliteStore({ file: ':memory:' })), ...over };
   const refreshed: World['refreshed'] = [];
   const stale = new Set<string>();
@@ -46,7 +49,7 @@ export async function createWorld(over: Partial<Store> = {}): Promise<World> {
     return stale;
   };
   const clock = { now: () => START_MS, monotonic: () => 0, sleep: async () => {} };
-  const reader = createTimelineReader({ store, refresh, clock, maxWaitMs: 1500 });
+  const reader = createTimelineReader({ store, refresh, clock, maxWaitMs: 1500, maxPageBytes });
   return {
     store,
     refreshed,
@@ -124,11 +127,12 @@ const unused = async () => {
 
 const TOKENS = createTokens([Buffer.from('a key of these tests')]);
 
-function newRecord({ kind = 'entry', n, host, text = '', sortAtMs = START_MS + n }: Change, atMs: number): NewRecord {
+function newRecord(change: Change, atMs: number): NewRecord {
+  const { kind = 'entry', n, uri = uriOf(n), host, text = '', sortAtMs = START_MS + n } = change;
   return {
     kind,
     postId: postIdOf(n, host),
-    uri: uriOf(n),
+    uri,
     upstreamId: String(1000 + n),
     orderKey: String(1000 + n).padStart(20, '0'),
     revision: text,
@@ -138,13 +142,13 @@ function newRecord({ kind = 'entry', n, host, text = '', sortAtMs = START_MS + n
   };
 }
 
-function postOf({ n, host, text = `story ${n}` }: Change): Post {
+function postOf({ n, uri = uriOf(n), host, text = `story ${n}` }: Change): Post {
   return {
     id: postIdOf(n, host),
     upstreamId: String(1000 + n),
     network: 'mastodon',
     idScheme: 'opaque',
-    uri: uriOf(n),
+    uri,
     text,
     html: `<p>${text}</p>`,
     createdAtMs: START_MS + n,

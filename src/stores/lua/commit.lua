@@ -46,6 +46,12 @@ if head then
   headMs, headN = tonumber(headMs), tonumber(headN)
 end
 
+-- COPIES_PER_URI words of a text, from its end.
+local NEWEST = ('%S+ '):rep(7) .. '%S+$'
+local function newest(positions)
+  return positions:match(NEWEST) or positions
+end
+
 local function hideEntry(postId)
   local position = redis.call('HGET', base .. 'live', postId)
   if not position then return end
@@ -68,7 +74,7 @@ for at = FIRST_RECORD, firstBody - 1, RECORD do
     redis.call('HSET', base .. 'live', postId, position)
     redis.call('ZADD', base .. 'time', sortAt, postId)
     local positions = redis.call('HGET', base .. 'uris', uri)
-    redis.call('HSET', base .. 'uris', uri, positions and positions .. ' ' .. position or position)
+    redis.call('HSET', base .. 'uris', uri, newest(positions and positions .. ' ' .. position or position))
     redis.call('HINCRBY', KEYS[1], 'entries', 1)
   elseif kind == 'edit' then
     redis.call('ZREM', base .. 'order', orderMember(known[2], postId))
