@@ -28,13 +28,15 @@ export async function readAtMost(stream: AsyncIterable<Uint8Array>, maxBytes: nu
  * The value of a text from elsewhere, or why there is none: `a body that is not JSON`. What nests deeper than 64 levels or holds
  * more than 250,000 values is refused before it is parsed.
  */
-export function parseBoundedJson(text: string): { readonly value: unknown } | { readonly refused: string } {
+export function parseBoundedJson(
+  text: string,
+): { readonly value: unknown } | { readonly refused: string; readonly isTooLarge: boolean } {
   const refused = beyondBounds(text);
-  if (refused !== undefined) return { refused };
+  if (refused !== undefined) return { refused, isTooLarge: true };
   try {
     return { value: JSON.parse(text) };
   } catch {
-    return { refused: 'a body that is not JSON' };
+    return { refused: 'a body that is not JSON', isTooLarge: false };
   }
 }
 

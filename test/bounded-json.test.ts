@@ -17,7 +17,7 @@ test('JSON within the bounds is what JSON.parse makes of it, and what is none is
       try {
         value = JSON.parse(text);
       } catch {
-        assert.deepEqual(parseBoundedJson(text), { refused: 'a body that is not JSON' });
+        assert.deepEqual(parseBoundedJson(text), { refused: 'a body that is not JSON', isTooLarge: false });
         return;
       }
       assert.deepEqual(parseBoundedJson(text), { value });
@@ -36,7 +36,10 @@ test('64 levels are parsed and 65 are not, whatever else closes before', () => {
     const text = (core: string) => inside.replace(perStep === 2 ? ':}' : '[]', (end) => end[0] + core + end[1]);
     assert.ok('value' in parseBoundedJson(text('[[]]')));
     assert.ok('value' in parseBoundedJson(text('[[],[],[]]')));
-    assert.deepEqual(parseBoundedJson(text('[[],[[[]]]]')), { refused: 'JSON of more than 64 levels' });
+    assert.deepEqual(parseBoundedJson(text('[[],[[[]]]]')), {
+      refused: 'JSON of more than 64 levels',
+      isTooLarge: true,
+    });
   }
 });
 
@@ -46,6 +49,7 @@ test('250,000 values are parsed and more are not', () => {
     assert.ok('value' in parseBoundedJson(`[${Array(250_000).fill(one).join(',')}]`));
     assert.deepEqual(parseBoundedJson(`[${Array(250_001).fill(one).join(',')}]`), {
       refused: 'JSON of more than 250000 values',
+      isTooLarge: true,
     });
   }
   assert.ok('refused' in parseBoundedJson(`[${Array(125_001).fill('[]').join(',')}]`));

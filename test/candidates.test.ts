@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { createCandidates } from '../src/candidates.ts';
 import { StoreUnavailableError } from '../src/errors.ts';
+import { sizeOf } from '../src/post.ts';
 import type { Source } from '../src/source.ts';
 import { openSqliteStore } from '../src/stores/sqlite.ts';
 import type { Store } from '../src/stores/store.ts';
@@ -139,7 +140,7 @@ test('at most about 64 MB come, the newest', async () => {
   );
   await show(store, town, large, clock.now());
   const found = await candidates({});
-  const bytes = found.candidates.reduce((sum, one) => sum + JSON.stringify(one.post).length, 0);
+  const bytes = found.candidates.reduce((sum, one) => sum + sizeOf(one.post), 0);
   assert(bytes >= 64_000_000 && bytes <= 64_110_000, `${bytes} bytes`);
   assert.deepEqual(
     ids(found),

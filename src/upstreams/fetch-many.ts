@@ -13,7 +13,7 @@ export interface FetchedBatch {
 
 /**
  * Fetches ids in batches of `bulk`, at most `parallel` requests at a time. A batch that fails as a whole fails for its
- * ids alone, but after an answer that the next ones would get too (no right, no budget, no answer) none is sent any more.
+ * ids alone, one whose reply is too large is asked for in halves; but after an answer that the next ones would get too (no right, no budget, no answer) none is sent any more.
  * `fetchBatch` throws UpstreamError for a failed request.
  */
 export async function fetchMany(
@@ -51,6 +51,11 @@ export async function fetchMany(
         if (!(error instanceof UpstreamError)) throw error;
         if (error.code === 'GONE' && bulk === 1) {
           gone.push(...batch);
+          continue;
+        }
+        if (error.isTooLarge && batch.length > 1) {
+          const half = Math.ceil(batch.length / 2);
+          waiting.unshift(batch.slice(0, half), batch.slice(half));
           continue;
         }
         const problem = problemOf(error);

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import { UpstreamError } from '../errors.ts';
 import { idScheme } from '../ids/id-scheme.ts';
 import type { IdSchemeName } from '../post.ts';
 import { createClient, type Query } from './client.ts';
@@ -23,18 +24,34 @@ export function createMastodon(spec: MastodonSpec, deps: { http: HttpClient; clo
   const { path, query } = timelineRequest(spec.timeline);
   const describer = createDescriber(spec, client, client.url(path, query));
 
+  let fitting = PAGE_SIZE;
+
+  /** Asks for fewer posts while so many are more than a reply may hold: an author who writes a lot must not end a timeline. */
+  async function getPage(wanted: number, place: Query, signal: AbortSignal | undefined) {
+    for (;;) {
+      const limit = Math.max(1, Math.min(wanted, fitting));
+      const url = client.url(path, [...query, ['limit', String(limit)], ...place]);
+      try {
+        const reply = await client.get(url, signal);
+        const items = readJson(reply, url, client.now());
+        if (!Array.isArray(items)) throw malformed(url, 'answered with JSON that is not a list', reply.status);
+        fitting = Math.min(PAGE_SIZE, 2 * fitting);
+        return { reply, items };
+      } catch (error) {
+        if (!(error instanceof UpstreamError) || !error.isTooLarge || limit === 1) throw error;
+        fitting = Math.max(1, Math.floor(limit / 8));
+      }
+    }
+  }
+
   return {
     describe: describer.describe,
     async readPage({ sinceId, next, before, limit = PAGE_SIZE, signal }) {
-      const url = client.url(path, [
-        ...query,
-        ['limit', String(Math.max(1, Math.min(limit, PAGE_SIZE)))],
+      const place: Query = [
         ['since_id', sinceId],
         ['max_id', next ?? before],
-      ]);
-      const reply = await client.get(url, signal);
-      const items = readJson(reply, url, client.now());
-      if (!Array.isArray(items)) throw malformed(url, 'answered with JSON that is not a list', reply.status);
+      ];
+      const { reply, items } = await getPage(limit, place, signal);
       describer.sawIds(items);
       const description = await describer.describeOrGuess(signal);
       const { idScheme } = description;

@@ -12,8 +12,10 @@ export function readJson(reply: HttpReply, url: URL, nowMs: number): unknown {
     });
   }
   const body = parseBoundedJson(reply.bodyText);
-  if ('refused' in body) throw malformed(url, `answered with ${body.refused}`, reply.status);
-  return body.value;
+  if ('value' in body) return body.value;
+  const { isTooLarge } = body;
+  const what = `${requestLabel(url)} answered with ${body.refused}`;
+  throw new UpstreamError('MALFORMED', what, { status: reply.status, isTooLarge });
 }
 
 /** A body as JSON, `undefined` when it is none, or more than is parsed. */

@@ -54,3 +54,17 @@ test('no ids need no request', async () => {
   const fetchBatch = () => Promise.reject(new Error('asked'));
   assert.equal((await fetchMany([], { bulk: 1, parallel: 4, now: () => 3, fetchBatch })).sentAtMs, 3);
 });
+
+test('a batch whose reply is too large is asked for in halves, and a post that is by itself fails alone', async () => {
+  const fetchBatch = async (batch: readonly string[]) => {
+    const isTooLarge = batch.length > 2 || batch.includes('4');
+    if (isTooLarge) throw new UpstreamError('MALFORMED', 'too large', { isTooLarge });
+    return { ...answered, gone: batch };
+  };
+  const fetched = await fetchMany(ids, { bulk: 10, parallel: 2, now: () => 3, fetchBatch });
+  assert.deepEqual(
+    [...fetched.gone].sort(),
+    ids.filter((id) => id !== '4'),
+  );
+  assert.deepEqual([...fetched.failed.keys()], ['4']);
+});

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { operatorMessage, UpstreamError } from '../../src/errors.ts';
 import type { Post } from '../../src/post.ts';
+import type { HttpClient } from '../../src/upstreams/http.ts';
 import { createUpstream } from '../../src/upstreams/registry.ts';
 import type { MastodonSpec } from '../../src/upstreams/spec.ts';
 import type { Upstream } from '../../src/upstreams/upstream.ts';
@@ -312,3 +313,56 @@ test('a post without any time of its own, on a server whose ids have none, has t
     [page.sentAtMs],
   );
 });
+
+test('of posts that are more together than a reply may hold fewer are asked for, and none is lost', async () => {
+  const content = 'x'.repeat(900);
+  const ids = Array.from({ length: 300 }, (_, n) => idAt(600 - n));
+  const limits: number[] = [];
+  const http = createHttpClientOf((url) => {
+    if (!url.pathname.endsWith('/home')) return undefined;
+    const limit = Number(url.searchParams.get('limit'));
+    limits.push(limit);
+    const from = ids.indexOf(url.searchParams.get('max_id') ?? '') + 1;
+    const page = ids.slice(from, from + limit).map((id) => ({ id, content, visibility: 'public' }));
+    // The newest are long.
+    const bytes = page.reduce((sum, { id }) => sum + (ids.indexOf(id) < 50 ? 1_000 : 1), 0);
+    if (bytes > 4_000) throw new UpstreamError('MALFORMED', 'more than 4000 bytes', { isTooLarge: true });
+    return JSON.stringify(page);
+  });
+  const upstream = createUpstream(
+    { kind: 'mastodon', url: 'https://town.example', host: 'town.example', keepPrivate: true, timeline: home },
+    { http, clock: testClock },
+  );
+  const read: string[] = [];
+  let next: string | undefined;
+  do {
+    const page = await upstream.readPage({ next });
+    read.push(...page.ids);
+    next = page.next;
+  } while (next !== undefined);
+  assert.deepEqual(read, ids);
+  assert.deepEqual(limits.slice(0, 3), [40, 5, 1]);
+  assert.equal(limits.at(-1), 40, 'usual pages are asked for again');
+});
+
+test('a post that is more than a reply may hold by itself is told', async () => {
+  const http = createHttpClientOf(() => {
+    throw new UpstreamError('MALFORMED', 'more than 4000 bytes', { isTooLarge: true });
+  });
+  const upstream = createUpstream(
+    { kind: 'mastodon', url: 'https://town.example', host: 'town.example', keepPrivate: true, timeline: home },
+    { http, clock: testClock },
+  );
+  await assert.rejects(upstream.readPage({}), { code: 'MALFORMED' });
+});
+
+/** Answers with what `answer` returns as a body, 404 where it is undefined. */
+function createHttpClientOf(answer: (url: URL) => string | undefined): HttpClient {
+  return {
+    async get({ url }) {
+      const bodyText = answer(url);
+      return { status: bodyText === undefined ? 404 : 200, headers: {}, bodyText: bodyText ?? '', sentAtMs: NOW_MS };
+    },
+    close: () => Promise.resolve(),
+  };
+}
