@@ -1,0 +1,99 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { GraphQLContext } from '../../context.ts';
+import type { Viewer } from '../../source.ts';
+import { endWhenSent } from '../end-when-sent.ts';
+import { busy, createLoad } from '../load.ts';
+import { type Refusal, refuse } from '../refusal.ts';
+import { readBody } from '../request-body.ts';
+import { createTurns } from '../turns.ts';
+import { createAnswerSize, MAX_ANSWER_LENGTH } from './answer-size.ts';
+import { createGraphql, type GraphqlDeps } from './yoga.ts';
+
+/** `/graphql`, for requests that may ask: from the body to the last byte of the answer. */
+export interface GraphqlEndpoint {
+  /** Resolves when the answer has left, or its client. */
+  answer(request: IncomingMessage, response: ServerResponse, viewer: Viewer): Promise<void>;
+  /** Refuses the requests whose bodies have not come whole yet. */
+  refuseHalfRead(refusal: Refusal): void;
+  dispose(): Promise<void>;
+}
+
+const notAcceptable: Refusal = {
+  status: 406,
+  code: 'BAD_USER_INPUT',
+  message: 'accept must allow application/graphql-response+json or application/json',
+};
+
+const tooLong: Refusal = {
+  status: 400,
+  code: 'BAD_USER_INPUT',
+  message: `the answer would be longer than ${MAX_ANSWER_LENGTH} characters: select fewer fields, or ask with a lower limit`,
+};
+
+/** What is to be sent. */
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+export function createGraphqlEndpoint(
+  deps: Omit<GraphqlDeps, 'turn'> & { contextFor: (viewer: Viewer) => GraphQLContext },
+): GraphqlEndpoint {
+  const turn = createTurns(deps.clock);
+  const load = createLoad();
+  const yoga = createGraphql({ ...deps, turn });
+  const halfRead = new Map<IncomingMessage, ServerResponse>();
+
+  /** An answer of at most MAX_ANSWER_LENGTH, or why there is none. */
+  async function execute(request: IncomingMessage, body: string | null, viewer: Viewer): Promise<Answer | Refusal> {
+    const { method = 'GET', url = '/', headers } = request;
+    const asked = new yoga.fetchAPI.Request(`http://sluice${url}`, {
+      method,
+      headers: { 'content-type': headers['content-type'] ?? '', accept: headers.accept ?? '*/*' },
+      ...(body !== null && { body }),
+    });
+    const answerSize = createAnswerSize();
+    const answer = await yoga.fetch(asked, { ...deps.contextFor(viewer), answerSize });
+    if (answerSize.isExceeded) return tooLong;
+    if (answer.status === notAcceptable.status) return notAcceptable;
+    const text = await answer.text();
+    if (text.length > MAX_ANSWER_LENGTH) return tooLong;
+    return { status: answer.status, headers: Object.fromEntries(answer.headers), body: Buffer.from(text) };
+  }
+
+  function send(response: ServerResponse, { status, headers, body }: Answer): Promise<void> | undefined {
+    return load.send(body.length, async () => {
+      response.writeHead(status, headers);
+      if (body.length === 0) response.end();
+      else await endWhenSent(response, body);
+    });
+  }
+
+  return {
+    async answer(request, response, viewer) {
+      halfRead.set(request, response);
+      const body = request.method === 'POST' ? await readBody(request) : null;
+      halfRead.delete(request);
+      if (body === undefined || response.writableEnded) return;
+      if (body !== null && typeof body === 'object') return refuse(request, response, body);
+      const answer = await load.work(async () => {
+        await turn();
+        return execute(request, body, viewer);
+      });
+      if (answer === undefined || 'code' in answer) return refuse(request, response, answer ?? busy);
+      const sent = send(response, answer);
+      if (!sent) return refuse(request, response, busy);
+      await sent;
+    },
+    refuseHalfRead(refusal) {
+      for (const [request, response] of halfRead) {
+        response.once('close', () => request.destroy());
+        refuse(request, response, refusal);
+      }
+    },
+    async dispose() {
+      await yoga.dispose();
+    },
+  };
+}
