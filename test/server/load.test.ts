@@ -26,6 +26,24 @@ test('work that fails makes room, too', async () => {
   assert.ok(load.work(never));
 });
 
+test('operations under way cost so much together, and what is done makes room', async () => {
+  const load = createLoad({ maxCost: 100 });
+  const { promise: first, resolve } = Promise.withResolvers<void>();
+  const taking = (cost: number, until: Promise<void>) =>
+    load.work(async (share) => {
+      const isTaken = share.take(cost);
+      assert.equal(share.isRefused, !isTaken);
+      await until;
+      return isTaken;
+    });
+  const done = Promise.resolve();
+  const working = taking(90, first);
+  assert.deepEqual([await taking(11, done), await taking(10, done), await taking(10, done)], [false, true, true]);
+  resolve();
+  assert.equal(await working, true);
+  assert.equal(await taking(100, done), true);
+});
+
 test('large answers that nobody has read yet keep others back, small ones are always sent', async () => {
   const load = createLoad({ maxUnreadBytes: 1_000_000 });
   const { promise: read, resolve } = Promise.withResolvers<void>();

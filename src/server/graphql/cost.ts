@@ -12,6 +12,7 @@ import {
 } from 'graphql';
 import { type ComplexityEstimator, createComplexityRule } from 'graphql-query-complexity';
 import type { Plugin } from 'graphql-yoga';
+import type { Share } from '../load.ts';
 
 /** What one operation may cost: the fields that it selects times the items of the lists that they are in. */
 export const MAX_COST = 50_000;
@@ -27,13 +28,17 @@ const MAX_SIZE = 1_000;
 /** More sources than that are not told apart: who has so many may ask for all their figures. */
 const MAX_SOURCES = 2_000;
 
-/** Refuses operations that cost more than MAX_COST before anything is resolved, with the figure in the error. */
-export function useCostLimit(schema: GraphQLSchema, sources: number): Plugin {
+/**
+ * Refuses operations that cost more than MAX_COST before anything is resolved, with the figure in the error, and does not
+ * execute one that is too much beside those under way: then `context.share` says so.
+ */
+export function useCostLimit(schema: GraphQLSchema, sources: number): Plugin<{ readonly share: Share }> {
   const costOf = createCost(schema, sources);
   return {
-    onExecute({ args: { document, variableValues, operationName } }) {
+    onExecute({ args: { document, variableValues, operationName }, context, setResultAndStopExecution }) {
       const cost = costOf(document, { variables: variableValues ?? {}, operationName });
       if (cost > MAX_COST) throw tooDear(cost);
+      if (!context.share.take(cost)) setResultAndStopExecution({ data: null });
     },
   };
 }

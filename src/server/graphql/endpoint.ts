@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GraphQLContext } from '../../context.ts';
 import type { Viewer } from '../../source.ts';
 import { endWhenSent } from '../end-when-sent.ts';
-import { busy, createLoad } from '../load.ts';
+import { busy, createLoad, type Share } from '../load.ts';
 import { type Refusal, refuse } from '../refusal.ts';
 import { readBody } from '../request-body.ts';
 import { createTurns } from '../turns.ts';
@@ -46,7 +46,10 @@ export function createGraphqlEndpoint(
   const halfRead = new Map<IncomingMessage, ServerResponse>();
 
   /** An answer of at most MAX_ANSWER_LENGTH, or why there is none. */
-  async function execute(request: IncomingMessage, body: string | null, viewer: Viewer): Promise<Answer | Refusal> {
+  async function execute(
+    request: IncomingMessage,
+    { body, viewer, share }: { body: string | null; viewer: Viewer; share: Share },
+  ): Promise<Answer | Refusal> {
     const { method = 'GET', url = '/', headers } = request;
     const asked = new yoga.fetchAPI.Request(`http://sluice${url}`, {
       method,
@@ -54,7 +57,8 @@ export function createGraphqlEndpoint(
       ...(body !== null && { body }),
     });
     const answerSize = createAnswerSize();
-    const answer = await yoga.fetch(asked, { ...deps.contextFor(viewer), answerSize });
+    const answer = await yoga.fetch(asked, { ...deps.contextFor(viewer), answerSize, share });
+    if (share.isRefused) return busy;
     if (answerSize.isExceeded) return tooLong;
     if (answer.status === notAcceptable.status) return notAcceptable;
     const text = await answer.text();
@@ -77,9 +81,9 @@ export function createGraphqlEndpoint(
       halfRead.delete(request);
       if (body === undefined || response.writableEnded) return;
       if (body !== null && typeof body === 'object') return refuse(request, response, body);
-      const answer = await load.work(async () => {
+      const answer = await load.work(async (share) => {
         await turn();
-        return execute(request, body, viewer);
+        return execute(request, { body, viewer, share });
       });
       if (answer === undefined || 'code' in answer) return refuse(request, response, answer ?? busy);
       const sent = send(response, answer);

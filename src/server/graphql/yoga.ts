@@ -4,6 +4,7 @@ import type { Clock } from '../../clock.ts';
 import type { GraphQLContext } from '../../context.ts';
 import type { ClientWords } from '../../resolvers/client-words.ts';
 import { resolvers } from '../../resolvers/resolvers.ts';
+import type { Share } from '../load.ts';
 import { type AnswerSize, countAnswers } from './answer-size.ts';
 import { useCostLimit } from './cost.ts';
 import { useDocuments } from './documents.ts';
@@ -11,7 +12,7 @@ import { createErrorMask } from './errors.ts';
 import { useStrictUrl } from './params.ts';
 
 /** What the execution of one request is handed. */
-export type YogaContext = GraphQLContext & { readonly answerSize: AnswerSize };
+export type YogaContext = GraphQLContext & { readonly answerSize: AnswerSize; readonly share: Share };
 
 export interface GraphqlDeps {
   readonly clock: Clock;

@@ -108,3 +108,38 @@ test('a dear operation is refused with its cost before anything is resolved', as
   dataOf(await edge.ask('{ timeline(limit: 200) { entries { post { text } } } }'));
   assert.equal(reads, 1);
 });
+
+test('operations that cost too much together are answered 503 with Retry-After, the others as ever', async (t) => {
+  const town = createSource('town');
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const edge = await openEdge({
+    sources: [town],
+    replace: ({ timeline }) => ({
+      timeline: {
+        read: async (request) => {
+          await released;
+          return timeline.read(request);
+        },
+      },
+    }),
+  });
+  t.after(() => edge.close());
+  const query = `{ timeline(limit: 200) { entries { post { ${aliases(230, 'text')} } } } }`;
+  const asked = Array.from({ length: 45 }, async () => {
+    const response = await fetch(`${edge.url}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ query }),
+    });
+    return [response.status, response.headers.get('retry-after'), await response.text()] as const;
+  });
+  const refused = await Promise.race(asked);
+  assert.deepEqual(refused.slice(0, 2), [503, '1']);
+  assert.match(refused[2], /"code":"UNAVAILABLE"/);
+  dataOf(await edge.ask('{ viewer { userId } }'));
+  release();
+  const statuses = (await Promise.all(asked)).map(([status]) => status);
+  const fits = Math.floor(2_000_000 / cost(query));
+  assert.deepEqual([fits > 20, statuses.filter((status) => status === 200).length], [true, fits]);
+  dataOf(await edge.ask(query));
+});
