@@ -12,16 +12,25 @@ const BACKSLASH = 0x5c;
 const OPENING = new Set([0x5b, 0x7b]);
 const CLOSING = new Set([0x5d, 0x7d]);
 
+const FIRST_BYTES = 65_536;
+
 /** Reads a stream to its end. Undefined where it holds more than `maxBytes`: then it is destroyed and the rest is never read. */
 export async function readAtMost(stream: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Buffer | undefined> {
-  const chunks: Uint8Array[] = [];
+  // Copied as they come: one that is kept costs a hundred bytes, however short it is.
+  let bytes = Buffer.allocUnsafe(Math.min(maxBytes, FIRST_BYTES));
   let size = 0;
   for await (const chunk of stream) {
-    size += chunk.length;
-    if (size > maxBytes) return undefined;
-    chunks.push(chunk);
+    const end = size + chunk.length;
+    if (end > maxBytes) return undefined;
+    if (end > bytes.length) {
+      const larger = Buffer.allocUnsafe(Math.min(maxBytes, Math.max(end, 2 * bytes.length)));
+      bytes.copy(larger, 0, 0, size);
+      bytes = larger;
+    }
+    bytes.set(chunk, size);
+    size = end;
   }
-  return Buffer.concat(chunks, size);
+  return bytes.subarray(0, size);
 }
 
 /**

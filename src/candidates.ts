@@ -10,10 +10,12 @@ import type { Store } from './stores/store.ts';
 
 const MAX_AGE_MS = 48 * 3_600_000;
 const MAX_CANDIDATES = 5_000;
-/** Of bodies, held while a feed is generated: 5,000 usual posts are a tenth of it. */
+/** Of bodies, held while a feed is generated, the same share for each source: 5,000 usual posts are a tenth of it. */
 const MAX_BYTES = 64_000_000;
-/** Read in one turn of the event loop: some ten milliseconds where the store is embedded. */
-const CHUNK = 250;
+/** Read in one turn of the event loop: some milliseconds where the store is embedded. */
+const CHUNK = 100;
+/** Records of one log that are looked at. */
+const MAX_RECORDS = 20_000;
 
 export interface Candidates {
   /**
@@ -51,18 +53,19 @@ export function createCandidates(deps: {
     }
     newest = merged(newest);
     const candidates: Candidate[] = [];
-    let bytes = 0;
-    for (let from = 0; from < newest.length && bytes < MAX_BYTES; from += CHUNK) {
-      const chunk = newest.slice(from, from + CHUNK);
+    const left = new Map(readable.map(({ logId }) => [logId, MAX_BYTES / readable.length]));
+    for (let from = 0; from < newest.length; from += CHUNK) {
+      const chunk = newest.slice(from, from + CHUNK).filter(({ logId }) => (left.get(logId) ?? 0) > 0);
       const ids = chunk.map(({ postId }) => postId);
       await nextTurn();
       const { records, through, present } = await readVisible(store.posts, ids, readable);
-      for (const { postId, sortAtMs } of chunk) {
+      for (const { postId, logId, sortAtMs } of chunk) {
         const body = through.has(postId) ? records.get(postId)?.post : undefined;
         const post = body && present(body);
-        if (!post || bytes >= MAX_BYTES) continue;
+        const room = left.get(logId) ?? 0;
+        if (!post || room <= 0) continue;
         candidates.push({ post, sortAtMs });
-        bytes += sizeOf(post);
+        left.set(logId, room - sizeOf(post));
       }
     }
     return atHome(candidates, homesOf(readable));
@@ -85,22 +88,27 @@ export function createCandidates(deps: {
 }
 
 interface Place {
+  readonly logId: string;
   readonly postId: PostId;
   readonly sortAtMs: number;
 }
 
+/** Of each uri the newest entry. */
 async function newestOf(timelines: Store['timelines'], logId: string, sinceMs: number): Promise<readonly Place[]> {
   const { head } = await timelines.readLog(logId);
-  const places: Place[] = [];
-  while (head !== undefined && places.length < MAX_CANDIDATES) {
-    const last = places.at(-1);
+  const places = new Map<string, Place>();
+  let last: Place | undefined;
+  for (let looked = 0; head !== undefined && places.size < MAX_CANDIDATES && looked < MAX_RECORDS; looked += CHUNK) {
     const before = last && { before: { sortAtMs: last.sortAtMs, postId: last.postId } };
     const records = await timelines.entriesBefore({ logId, upTo: head, ...before, limit: CHUNK });
-    places.push(...records.filter(({ sortAtMs }) => sortAtMs >= sinceMs));
+    for (const record of records) {
+      if (record.sortAtMs >= sinceMs && !places.has(record.uri)) places.set(record.uri, record);
+    }
+    last = records.at(-1);
     await nextTurn();
-    if (records.length < CHUNK || (records.at(-1)?.sortAtMs ?? 0) < sinceMs) break;
+    if (records.length < CHUNK || (last?.sortAtMs ?? 0) < sinceMs) break;
   }
-  return places;
+  return [...places.values()];
 }
 
 /** Newest first, a post that several logs hold once. */
@@ -111,16 +119,21 @@ function merged(places: readonly Place[]): readonly Place[] {
     .slice(0, MAX_CANDIDATES);
 }
 
+/** A copy from elsewhere gives way to the home copy, which remembers it; a repost of one shows the home copy. */
 function atHome(candidates: readonly Candidate[], { isHome }: Homes): readonly Candidate[] {
   const isOwn = ({ id, uri }: Post) => isHome({ postId: id, uri });
   const originals = candidates.map(({ post }) => originalOf(post));
   const homes = new Map(originals.filter(isOwn).map((original) => [original.uri, original]));
-  return candidates.flatMap((candidate, index) => {
+  const copies = new Map<PostId, PostId[]>();
+  const kept = candidates.flatMap((candidate, index) => {
     const original = originals[index] ?? candidate.post;
     const home = homes.get(original.uri);
     if (home === undefined || isOwn(original)) return [candidate];
-    return candidate.post === original ? [] : [{ ...candidate, post: withOriginal(candidate.post, home) }];
+    if (candidate.post !== original) return [{ ...candidate, post: withOriginal(candidate.post, home) }];
+    copies.set(home.id, [...(copies.get(home.id) ?? []), original.id]);
+    return [];
   });
+  return copies.size === 0 ? kept : kept.map((one) => ({ ...one, copies: copies.get(originalOf(one.post).id) }));
 }
 
 function staleProblem({ key }: Source): Problem {

@@ -26,6 +26,8 @@ export interface ContextDeps {
   readonly ids?: IdService | undefined;
   readonly clock: Clock;
   readonly clientWords: ClientWords;
+  /** Each page of a feed or timeline waits for a turn of the event loop of its own. @see server/turns.ts */
+  readonly pageTurn: () => Promise<void> | undefined;
   readonly sourceStates: SourceStates;
   /** Tags of the logs that are for anyone: a token of these alone is bound to nobody. */
   readonly openLogTags: ReadonlySet<string>;

@@ -22,10 +22,13 @@ const known = new WeakMap<Source, readonly string[]>();
 
 /** By these sources alone: a viewer's, so that none that is hidden from it changes what it sees. */
 export function homesOf(sources: readonly Source[]): Homes {
-  const byHost = Map.groupBy(sources, ({ host }) => host);
+  let byHost: ReadonlyMap<string, readonly Source[]> | undefined;
   const isOf = (uri: string, source: Source) => urlsOf(source).some((url) => uri.startsWith(url));
   return {
-    isHome: ({ postId, uri }) => (byHost.get(hostOf(postId)) ?? []).some((source) => isOf(uri, source)),
+    isHome({ postId, uri }) {
+      byHost ??= Map.groupBy(sources, ({ host }) => host);
+      return (byHost.get(hostOf(postId)) ?? []).some((source) => isOf(uri, source));
+    },
     sourcesOf: (uri) => sources.filter((source) => isOf(uri, source)),
   };
 }

@@ -11,13 +11,15 @@ import { createGraphqlEndpoint } from './server/graphql/endpoint.ts';
 import { createHostCheck } from './server/hosts.ts';
 import { createOperator } from './server/operator.ts';
 import { type Refusal, refuse } from './server/refusal.ts';
+import { createTurns } from './server/turns.ts';
 import { type AuthSetting, createViewerReader } from './server/viewer.ts';
 import type { Viewer } from './source.ts';
 import { createSourceStates } from './source-states.ts';
 import type { Store } from './stores/store.ts';
 
 /** What a gateway's edge is made of. The settings are the checked ones, or those parts of them. */
-export interface ServerDeps extends Omit<ContextDeps, 'clientWords' | 'openLogTags' | 'sourceStates' | 'store'> {
+export interface ServerDeps
+  extends Omit<ContextDeps, 'clientWords' | 'openLogTags' | 'pageTurn' | 'sourceStates' | 'store'> {
   readonly settings: {
     readonly server: {
       readonly host: string;
@@ -65,6 +67,7 @@ export function createServer(deps: ServerDeps): GraphqlServer {
   const contextDeps: ContextDeps = {
     ...deps,
     clientWords,
+    pageTurn: createTurns(deps.clock, 0),
     sourceStates: createSourceStates(store.timelines, deps.clock),
     openLogTags: new Set(openLogs.map(({ logId }) => logTag(logId))),
   };

@@ -89,3 +89,18 @@ test('a stream is read up to the bound, and closed there', async () => {
   }
   assert.equal((await readAtMost(whole(), 3))?.toString(), 'hö');
 });
+
+test('a body in very many pieces is read into one place', async () => {
+  const kept = new Set<ArrayBufferLike>();
+  async function* pieces() {
+    for (let n = 0; n < 200_000; n++) {
+      const piece = Buffer.from([48 + (n % 10)]);
+      if (n % 50_000 === 0) kept.add(piece.buffer);
+      yield piece;
+    }
+  }
+  const bytes = await readAtMost(pieces(), 200_000);
+  assert.equal(bytes?.toString(), '0123456789'.repeat(20_000));
+  assert.equal(await readAtMost(pieces(), 199_999), undefined);
+  assert.ok(bytes && !kept.has(bytes.buffer));
+});

@@ -153,3 +153,28 @@ test('an outage of the store is an error', async () => {
   await assert.rejects(candidates({ userId: 'ann' }), StoreUnavailableError);
   store = await openSqliteStore({ file: ':memory:' });
 });
+
+test('posts of one source, however large, leave others their room', async () => {
+  const large = Array.from({ length: 700 }, (_, index) =>
+    post({ id: `${index}@town.example`, createdAtMs: clock.now() - index, text: 'x'.repeat(99_700) }),
+  );
+  await show(store, town, large, clock.now());
+  const own = Array.from({ length: 20 }, (_, index) =>
+    post({ id: `${9000 + index}@town.example`, createdAtMs: clock.now() - 60_000 - index }),
+  );
+  await show(store, home, own, clock.now());
+  const found = ids(await candidates({ userId: 'ann' }));
+  assert.deepEqual(
+    own.filter(({ id }) => !found.includes(id)),
+    [],
+  );
+});
+
+test('of one uri in one source there is one candidate, however often it came', async () => {
+  const same = Array.from({ length: 6_000 }, (_, index) =>
+    post({ id: `${index}@town.example`, uri: 'https://pond.example/1', createdAtMs: clock.now() - index }),
+  );
+  const others = [at('9001', 1), at('9002', 2)];
+  await show(store, town, [...same, ...others], clock.now());
+  assert.deepEqual(ids(await candidates({})), ['0@town.example', '9001@town.example', '9002@town.example']);
+});

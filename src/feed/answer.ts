@@ -1,3 +1,4 @@
+import { toLine } from '../clean-text.ts';
 import { parsePostId } from '../ids/post-id.ts';
 import type { PostId } from '../post.ts';
 import { REASON_KINDS, type Reason, type RecommendedItem } from '../recommenders/recommender.ts';
@@ -53,6 +54,6 @@ function readReason(raw: unknown): Reason | undefined {
   const known = REASON_KINDS.find((one) => one === kind) ?? 'OTHER';
   return {
     kind: known,
-    text: [...text.slice(0, 2 * MAX_REASON_LENGTH)].slice(0, MAX_REASON_LENGTH).join('').toWellFormed(),
+    text: toLine([...text.slice(0, 2 * MAX_REASON_LENGTH)].slice(0, MAX_REASON_LENGTH).join('')),
   };
 }

@@ -42,7 +42,7 @@ export async function generate(request: {
   const { recommender, userId, candidates, served, size, hashKey, clock } = request;
   const feedId = randomBytes(8).toString('hex');
   const nowMs = clock.now();
-  const stories = new Map(candidates.flatMap(({ post }) => storiesIn(post)));
+  const stories = new Map(candidates.flatMap(({ post, copies }) => storiesIn(post, copies)));
   const isServed = (names: readonly (string | undefined)[]) =>
     names.some((name) => name !== undefined && hasServed(served, nameHash(hashKey, name)));
   const { fresh, old } = await withoutServed(candidates, served.count === 0 ? () => false : isServed);
@@ -124,9 +124,11 @@ function storyNames(postId: PostId, canonicalId: string | undefined, uri: string
   return canonicalId === undefined || canonicalId === postId || canonicalId === own ? [own] : [canonicalId, own];
 }
 
-/** The post, and what it reposts, with the story of both. */
-function storiesIn(post: Post): (readonly [PostId, string])[] {
-  return [[post.id, storyUri(post)], ...(post.repostOf ? storiesIn(post.repostOf) : [])];
+/** The post, what it reposts, and its copies, with the story of all. */
+function storiesIn(post: Post, copies: readonly PostId[] = []): (readonly [PostId, string])[] {
+  const story = storyUri(post);
+  const inside = post.repostOf ? storiesIn(post.repostOf) : [];
+  return [[post.id, story], ...copies.map((id) => [id, story] as const), ...inside];
 }
 
 async function withoutServed(candidates: readonly Candidate[], isServed: (names: readonly string[]) => boolean) {

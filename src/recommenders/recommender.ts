@@ -32,6 +32,8 @@ export interface Candidate {
   readonly post: Post;
   /** Unix ms. */
   readonly sortAtMs: number;
+  /** Copies of what the post shows that are not handed out because of it: a recommender that names one means the post. */
+  readonly copies?: readonly PostId[] | undefined;
 }
 
 /** Best first. */

@@ -4,6 +4,8 @@ import { parseNodeId } from '../ids/node-id.ts';
 import type { Source } from '../source.ts';
 
 const MAX_TIMELINE_SOURCES = 50;
+/** Names, the same source's among them. */
+const MAX_NAMES = 200;
 
 /** The limit to use: `fallback` for null, never clamped. @throws BadUserInputError outside 1 to `max`. */
 export function checkLimit(value: number | null | undefined, bounds: { fallback: number; max: number }): number {
@@ -27,6 +29,9 @@ export function chooseSources(
   ids: readonly string[] | null | undefined,
 ): readonly Source[] {
   if (ids?.length === 0) throw new BadUserInputError('sources', 'sources must name at least one source, got []');
+  if (ids && ids.length > MAX_NAMES) {
+    throw new BadUserInputError('sources', `sources must hold at most ${MAX_NAMES} names, got ${ids.length}`);
+  }
   const chosen = ids ? [...new Set(ids.map((id) => findSource(readable, id)))] : readable;
   if (chosen.length <= MAX_TIMELINE_SOURCES) return chosen;
   throw new BadUserInputError(

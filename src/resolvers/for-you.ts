@@ -19,6 +19,7 @@ export const forYou: NonNullable<QueryResolvers['forYou']> = async (_root, args,
   const userId = requireUser(context);
   const limit = checkLimit(args.limit, LIMITS);
   const cursor = args.cursor == null ? undefined : context.tokens.openFeedCursor(userId, args.cursor);
+  await context.pageTurn();
   return context.forYou.page({
     userId,
     limit,
@@ -32,6 +33,7 @@ export const forYou: NonNullable<QueryResolvers['forYou']> = async (_root, args,
 export const refreshForYou: NonNullable<MutationResolvers['refreshForYou']> = async (_root, args, context) => {
   const userId = requireUser(context);
   const limit = checkLimit(args.limit, LIMITS);
+  await context.pageTurn();
   return context.forYou.refresh({
     userId,
     limit,

@@ -26,6 +26,7 @@ export const timeline: NonNullable<QueryResolvers['timeline']> = async (_root, a
   const since = args.since == null ? undefined : tokens.openTimeline(['since', 'entry'], args.since, viewer.userId);
   const until = args.until == null ? undefined : tokens.openTimeline(['until', 'entry'], args.until, viewer.userId);
   if (sources.length === 0) return nothingToRead;
+  await context.pageTurn();
   const view = await context.timeline.read({
     sources,
     configured: readable,

@@ -19,12 +19,15 @@ export function refuseCrossSite(request: IncomingMessage, isAdmitted: boolean): 
   return isOurs ? undefined : crossSite;
 }
 
-/** A page cannot change its browser's name for what an `<img>` or a link sends. */
+/** A page cannot change its browser's name for what an `<img>` or a link sends, and hides no more than its address. */
 function isBrowser({ headers }: IncomingMessage): boolean {
-  return headers['user-agent']?.startsWith('Mozilla/') === true;
+  const isNamedSo = headers['user-agent']?.startsWith('Mozilla/') === true;
+  return isNamedSo || headers.origin !== undefined || headers.referer !== undefined;
 }
 
-function wasAskedFirst({ headers }: IncomingMessage): boolean {
+/** A POST that is no JSON is refused whoever sends it. @see request-body.ts */
+function wasAskedFirst({ method, headers }: IncomingMessage): boolean {
+  if (method === 'POST') return true;
   return /^\s*application\/json\b/i.test(headers['content-type'] ?? '') || ASKED_FIRST.some((name) => headers[name]);
 }
 

@@ -30,6 +30,7 @@ export function wantsPage({ method, headers }: IncomingMessage): boolean {
  */
 export function createGraphiql(): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
   let page: Promise<Buffer> | undefined;
+  let digest: Promise<string> | undefined;
   const bodies = new Map<Encoding, Promise<Buffer>>();
 
   function bodyIn(encoding: Encoding): Promise<Buffer> {
@@ -41,7 +42,8 @@ export function createGraphiql(): (request: IncomingMessage, response: ServerRes
 
   return async ({ headers }, response) => {
     const encoding = chooseEncoding(headers['accept-encoding']);
-    const etag = `"${digest(await bodyIn('identity'))}-${encoding}"`;
+    digest ??= bodyIn('identity').then(digestOf);
+    const etag = `"${await digest}-${encoding}"`;
     response.appendHeader('vary', 'Accept, Accept-Encoding');
     response.setHeaders(
       new Map([
@@ -95,6 +97,6 @@ function names(ifNoneMatch: string | undefined, etag: string): boolean {
   return tags.includes(etag) || tags.includes('*');
 }
 
-function digest(page: Buffer): string {
+function digestOf(page: Buffer): string {
   return createHash('sha256').update(page).digest('base64url').slice(0, 22);
 }

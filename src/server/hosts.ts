@@ -10,12 +10,16 @@ const LOOPBACK_NAME = /^(.+\.)?localhost$/;
  * re-bind, to loopback names, to the one that it listens on, and to `hosts`, in whatever case and on whatever port.
  */
 export function createHostCheck(server: { host: string; hosts: readonly string[] }) {
-  const named = new Set([server.host, ...server.hosts].map((host) => host.toLowerCase()));
+  const named = new Set([server.host, ...server.hosts].map(normalise));
   return (header: string | undefined): Refusal | undefined => {
-    const host = (header ?? '').toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '');
+    const host = normalise((header ?? '').replace(/:\d*$/, ''));
     const isAddress = isIP(host.replace(/^\[(.*)\]$/, '$1')) !== 0;
     return isAddress || LOOPBACK_NAME.test(host) || named.has(host) ? undefined : notHere;
   };
+}
+
+function normalise(host: string): string {
+  return host.toLowerCase().replace(/\.$/, '');
 }
 
 const notHere: Refusal = {

@@ -1,13 +1,14 @@
 import type { Clock } from '../clock.ts';
 
-/** How long work may go on in one turn of the event loop before the next waits for another, ms. */
-const TURN_MS = 10;
+/** Undefined: go on at once. Else when it resolves. */
+export type Turn = () => Promise<void> | undefined;
 
 /**
- * Returns the function that keeps much work from holding the event loop: it lets callers go on at once (undefined) while
- * the turn is young, and the others one a turn, first come first served, so that whatever else is due comes between them.
+ * Returns the function that keeps much work from holding the event loop: it lets the first caller of a turn, and those that
+ * come within `maxMs` of it, go on at once, and the others one a turn, first come first served, so that whatever else is due
+ * comes between them.
  */
-export function createTurns({ monotonic }: Pick<Clock, 'monotonic'>): () => Promise<void> | undefined {
+export function createTurns({ monotonic }: Pick<Clock, 'monotonic'>, maxMs: number): Turn {
   const waiting: (() => void)[] = [];
   let beganAt: number | undefined;
 
@@ -19,15 +20,14 @@ export function createTurns({ monotonic }: Pick<Clock, 'monotonic'>): () => Prom
     next();
   }
 
-  function begin(): number {
+  function begin(): undefined {
     setImmediate(endTurn);
     beganAt = monotonic();
-    return beganAt;
   }
 
   return () => {
-    const passedMs = monotonic() - (beganAt ?? begin());
-    if (waiting.length === 0 && passedMs < TURN_MS) return undefined;
+    if (beganAt === undefined) return begin();
+    if (waiting.length === 0 && monotonic() - beganAt < maxMs) return undefined;
     return new Promise((resolve) => void waiting.push(resolve));
   };
 }

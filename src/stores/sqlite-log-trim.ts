@@ -9,26 +9,42 @@ type Trim = Parameters<TimelineStore['trim']>[0];
 /** How many rows of a kind one step drops: some ten milliseconds of work. */
 const STEP_ROWS = 250;
 
+/** Showings that are looked at in one step: some milliseconds. */
+const STEP_SHOWINGS = 2_000;
+
+/** Where a trim of several steps stands. */
+export interface TrimProgress {
+  /** The showings through posts up to this one were looked at; undefined: all of them. */
+  lookedUpTo: PostId | undefined;
+}
+
+/** Before the first step. */
+export function startTrim(): TrimProgress {
+  return { lookedUpTo: '' };
+}
+
 /**
  * One step of a trim inside the transaction that surrounds it: all that a trim with looser bounds would do.
  * True when there is more to drop.
  */
-export function trimLog(sql: Sql, trim: Trim): boolean {
+export function trimLog(sql: Sql, trim: Trim, progress: TrimProgress): boolean {
   const log = findLog(sql, trim.logId);
   if (!log) return false;
   const { keepBytes = Number.POSITIVE_INFINITY } = trim;
   // Above the bound, what no record names goes first.
-  const isStaleLeft = dropStaleShowings(sql, log, log.bytes > keepBytes ? Number.MAX_SAFE_INTEGER : trim.beforeMs);
+  const isLooking = log.bytes > keepBytes && progress.lookedUpTo !== undefined;
+  if (isLooking) progress.lookedUpTo = dropUnnamedShowings(sql, log, progress.lookedUpTo ?? '');
   const full = [
-    isStaleLeft,
-    dropRecords(sql, log, { ...trim, keepBytes: isStaleLeft ? Number.POSITIVE_INFINITY : keepBytes }),
+    isLooking,
+    dropStaleShowings(sql, log, trim.beforeMs),
+    dropRecords(sql, log, { ...trim, keepBytes: isLooking ? Number.POSITIVE_INFINITY : keepBytes }),
     dropKnown(sql, log, trim.keepKnown),
   ];
   return full.includes(true);
 }
 
 const BYTES_SHOWN_THROUGH_IT =
-  '(SELECT coalesce(sum(bytes), 0) FROM shown INDEXED BY shown_by_via WHERE log = ?1 AND via = post_id)';
+  '(SELECT coalesce(sum(bytes), 0) FROM shown INDEXED BY shown_by_via WHERE log = ?1 AND via = records.post_id)';
 
 interface OldRow {
   readonly ms: number;
@@ -90,6 +106,14 @@ function dropStaleShowings(sql: Sql, log: LogRow, beforeMs: number): boolean {
   const rows = sql.all<{ via: PostId }>(stale, log.log, beforeMs, STEP_ROWS);
   for (const via of new Set(rows.map((row) => row.via))) unshow(sql, log.log, via);
   return rows.length === STEP_ROWS;
+}
+
+/** Of the posts after this one those that no record names, however young. Returns the last that was looked at, where more follow. */
+function dropUnnamedShowings(sql: Sql, log: LogRow, after: PostId): PostId | undefined {
+  const next = 'SELECT DISTINCT via FROM shown INDEXED BY shown_by_via WHERE log = ? AND via > ? ORDER BY via LIMIT ?';
+  const rows = sql.all<{ via: PostId }>(next, log.log, after, STEP_SHOWINGS);
+  for (const { via } of rows) if (!hasRecord(sql, log.log, via)) unshow(sql, log.log, via);
+  return rows.length === STEP_SHOWINGS ? rows.at(-1)?.via : undefined;
 }
 
 function hasRecord(sql: Sql, log: number, postId: PostId): boolean {

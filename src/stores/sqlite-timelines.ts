@@ -13,7 +13,7 @@ import {
   raiseHead,
   readRecord,
 } from './sqlite-log-rows.ts';
-import { trimLog } from './sqlite-log-trim.ts';
+import { startTrim, trimLog } from './sqlite-log-trim.ts';
 import type { SweepState } from './sweep-state.ts';
 import {
   type Anchor,
@@ -40,7 +40,8 @@ export function sqliteTimelines(db: SqliteDatabase): TimelineStore {
     liftHead: async (logId, position) => db.writeDurably((sql) => raiseHead(sql, findOrMakeLog(sql, logId), position)),
     trim: async (query) => {
       // In steps, between which others have their turn: each leaves what a trim with looser bounds would.
-      while (db.write((sql) => trimLog(sql, query))) await nextTurn();
+      const progress = startTrim();
+      while (db.write((sql) => trimLog(sql, query, progress))) await nextTurn();
     },
     writeStatus: async (logId, status) => {
       const text = 'INSERT INTO statuses (log_id, body) VALUES (?, ?) ON CONFLICT DO UPDATE SET body = excluded.body';
@@ -141,9 +142,14 @@ function readEntriesBefore(sql: Sql, { logId, upTo, before, limit }: Before): re
 function readEntriesByUri(sql: Sql, logId: string, uris: readonly string[]): readonly LogRecord[] {
   const log = findLog(sql, logId);
   if (!log) return [];
-  const text = `SELECT ${RECORD_COLUMNS} FROM records INDEXED BY entries_by_uri WHERE log = ? AND kind = 'entry' AND uri = ?
-    ORDER BY ms DESC, n DESC LIMIT ${COPIES_PER_URI}`;
-  const rows = [...new Set(uris)].flatMap((uri) => sql.all<RecordRow>(text, log.log, uri));
+  const of = (order: string) =>
+    `SELECT ${RECORD_COLUMNS} FROM records INDEXED BY entries_by_uri WHERE log = ? AND kind = 'entry' AND uri = ? ${order}`;
+  const newest = of(`ORDER BY ms DESC, n DESC LIMIT ${COPIES_PER_URI}`);
+  const rows = [...new Set(uris)].flatMap((uri) => {
+    const found = sql.all<RecordRow>(newest, log.log, uri);
+    if (found.length < COPIES_PER_URI) return found;
+    return [...found.slice(0, -1), ...sql.all<RecordRow>(of('ORDER BY ms, n LIMIT 1'), log.log, uri)];
+  });
   return rows.sort((a, b) => a.ms - b.ms || a.n - b.n).map((row) => readRecord(logId, row));
 }
 

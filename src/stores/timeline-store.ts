@@ -8,8 +8,8 @@ import type { SweepState } from './sweep-state.ts';
 export type Position = string;
 
 /**
- * Entry records of one uri that a log can find by it. An honest one has a single live entry of it, the newest, and before
- * that those of a post that was removed and came back.
+ * Entry records of one uri that a log finds by it: the first, which clients hold, and the newest. An honest log has a single
+ * live one, the newest, and before that those of a post that was removed and came back.
  */
 export const COPIES_PER_URI = 8;
 
@@ -45,7 +45,7 @@ export interface TimelineStore {
     before?: { sortAtMs: number; postId: PostId };
     limit: number;
   }): Promise<readonly LogRecord[]>;
-  /** Of each of these uris the newest COPIES_PER_URI entry records (removed ones included) of this log, oldest first. */
+  /** Of each of these uris COPIES_PER_URI entry records of this log (removed ones included), the first and the newest, oldest first. */
   entriesByUri(logId: string, uris: readonly string[]): Promise<readonly LogRecord[]>;
   /** Makes the head at least `position`, so that nothing new is ever put at or before what a client has passed. */
   liftHead(logId: string, position: Position): Promise<void>;

@@ -53,18 +53,24 @@ export interface Scan {
   looked(records: readonly LogRecord[], { sizes }: Pick<Copies, 'sizes'>): void;
 }
 
+/** Records whose bodies are read before anything is known of their size. */
+const FIRST = 60;
 /** Records whose bodies are read at once: those of the largest page, and one to see whether there is more. */
 const AT_ONCE = 201;
 
-/** At most `20 * limit + 1000` records, and bodies of four pages' bytes and one batch more. */
+/** At most `20 * limit + 1000` records, and bodies of four pages' bytes; as many at once as are likely to fit into a page. */
 export function createScan({ limit, maxBytes }: Pick<PageQuery, 'limit' | 'maxBytes'>): Scan {
   let records = 20 * limit + 1000;
   let bytes = 4 * maxBytes;
+  let atOnce = FIRST;
   return {
-    next: (wanted) => (bytes > 0 ? Math.min(wanted, records, AT_ONCE) : 0),
+    next: (wanted) => (bytes > 0 ? Math.min(wanted, records, atOnce) : 0),
     looked(batch, { sizes }) {
+      let read = 0;
+      for (const size of sizes.values()) read += size;
       records -= batch.length;
-      for (const size of sizes.values()) bytes -= size;
+      bytes -= read;
+      atOnce = Math.min(AT_ONCE, Math.ceil((maxBytes * batch.length) / Math.max(1, read)));
     },
   };
 }

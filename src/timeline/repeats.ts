@@ -63,13 +63,14 @@ export interface DisplayScope {
 
 /**
  * True when an entry is the one of its copies that pages by display order show: the highest within the cursor's bounds.
- * A copy of a source that is left out now only counts where an earlier page may have shown it; a home copy always does,
- * also beyond the bounds, for what lies there comes by `since`. So every page decides alike, wherever it starts.
+ * A copy of a source that is left out now only counts where an earlier page may have shown it; a home copy of one that is
+ * asked for always does, also beyond the bounds, for what lies there comes by `since`. So every page decides alike, wherever it starts.
  */
 export function isHighest(entry: LogRecord, copies: readonly LogRecord[], scope: DisplayScope): boolean {
   const { posts, cursor, asked, at, homes } = scope;
   const order = byDisplay(cursor);
-  const counts = whatCounts(copies, cursor, homes);
+  const within = copies.filter((copy) => asked.has(copy.logId) || isPassed(cursor, copy));
+  const counts = whatCounts(within, cursor, homes);
   return (
     counts(entry) &&
     isShown(entry, posts) &&

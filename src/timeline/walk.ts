@@ -1,5 +1,5 @@
 import { UpstreamError } from '../errors.ts';
-import type { Post, PostId } from '../post.ts';
+import { type Post, type PostId, sizeOf } from '../post.ts';
 import type { UpstreamPage } from '../upstreams/upstream.ts';
 
 /** What a poll read, page after page. */
@@ -32,6 +32,9 @@ export type Depth = 'new' | 'overlap' | 'target';
 /** Pages in a row without posts which may have more behind them, such as posts that are left out (Twitter 2); then it is the end. */
 export const MOST_EMPTY_PAGES = 5;
 
+/** Of posts that are held until they are committed, all at once: a hundred pages of usual ones. */
+const MAX_BYTES = 16_000_000;
+
 /** Reads pages down to the target. An error on the first page is thrown; later ones end the walk with what was read. */
 export async function walk(query: {
   read: (next: string | undefined) => Promise<UpstreamPage>;
@@ -47,6 +50,7 @@ export async function walk(query: {
   const pages: UpstreamPage[] = [];
   let joined = false;
   let emptyPages = 0;
+  let bytes = 0;
   let next: string | undefined;
   const done = (end: WalkEnd, error?: UpstreamError): Walk => {
     return { reads: [...reads.values()], ids: [...ids], end, error, next, pages, joined };
@@ -63,7 +67,10 @@ export async function walk(query: {
     pages.push(page);
     const before = ids.size;
     for (const id of page.ids) ids.add(id);
-    for (const post of page.posts) reads.set(post.id, { post, readAtMs: page.sentAtMs });
+    for (const post of page.posts) {
+      reads.set(post.id, { post, readAtMs: page.sentAtMs });
+      bytes += sizeOf(post);
+    }
     const depth = await query.depthOf(page);
     next = page.next;
     if (depth !== 'new') joined = true;
@@ -72,7 +79,7 @@ export async function walk(query: {
     const isRoundInCircles = page.ids.length > 0 && ids.size === before;
     if (page.next === undefined || emptyPages > MOST_EMPTY_PAGES || isRoundInCircles) return done('ended');
     // Deep inside the overlap: what it asks beyond is not worth more requests, and k shrinks with the source's pace.
-    if (pages.length >= query.maxPages) return done(joined ? 'closed' : 'PAGE_CAP');
+    if (pages.length >= query.maxPages || bytes >= MAX_BYTES) return done(joined ? 'closed' : 'PAGE_CAP');
     if (!query.mayGoOn()) return done('RATE_LIMITED');
   }
 }

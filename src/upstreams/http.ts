@@ -43,7 +43,7 @@ export interface HttpOptions {
   readonly deadlineMs?: number | undefined;
   /** To connect, TLS included; 5 s. */
   readonly connectMs?: number | undefined;
-  /** Of one reply, as it comes and unpacked; 4 MiB: a page of 40 posts of 100 kB each. */
+  /** Of one reply, as it comes and unpacked; 8 MiB: a page of 100 posts of 25,000 letters each. */
   readonly maxBodyBytes?: number | undefined;
   /** Is shown every whole reply, for `sluice record`. @see recording.ts */
   readonly onReply?: ((request: HttpRequest, reply: HttpReply) => void) | undefined;
@@ -51,7 +51,7 @@ export interface HttpOptions {
 
 /** One keep-alive pool an origin. Our timers: undici's own have a resolution of about a second. */
 export function createHttpClient(options: HttpOptions): HttpClient {
-  const { version, clock = systemClock, deadlineMs = 10_000, connectMs = 5_000, maxBodyBytes = 4 * 2 ** 20 } = options;
+  const { version, clock = systemClock, deadlineMs = 10_000, connectMs = 5_000, maxBodyBytes = 8 * 2 ** 20 } = options;
   const agent = new Agent({ connections: 8, connect: { timeout: connectMs }, headersTimeout: 0, bodyTimeout: 0 });
   const closing = new AbortController();
 

@@ -1,9 +1,9 @@
 import type { Clock } from '../clock.ts';
-import { UpstreamError } from '../errors.ts';
 import { idScheme } from '../ids/id-scheme.ts';
 import type { IdSchemeName } from '../post.ts';
 import { createClient, type Query } from './client.ts';
 import { parseTime } from './fields.ts';
+import { createPageFitter } from './fit-page.ts';
 import type { HttpClient, HttpReply } from './http.ts';
 import { linkParameter } from './link-header.ts';
 import { createDescriber, PAGE_SIZE } from './mastodon-describe.ts';
@@ -24,24 +24,14 @@ export function createMastodon(spec: MastodonSpec, deps: { http: HttpClient; clo
   const { path, query } = timelineRequest(spec.timeline);
   const describer = createDescriber(spec, client, client.url(path, query));
 
-  let fitting = PAGE_SIZE;
+  const fit = createPageFitter(PAGE_SIZE);
 
-  /** Asks for fewer posts while so many are more than a reply may hold: an author who writes a lot must not end a timeline. */
-  async function getPage(wanted: number, place: Query, signal: AbortSignal | undefined) {
-    for (;;) {
-      const limit = Math.max(1, Math.min(wanted, fitting));
-      const url = client.url(path, [...query, ['limit', String(limit)], ...place]);
-      try {
-        const reply = await client.get(url, signal);
-        const items = readJson(reply, url, client.now());
-        if (!Array.isArray(items)) throw malformed(url, 'answered with JSON that is not a list', reply.status);
-        fitting = Math.min(PAGE_SIZE, 2 * fitting);
-        return { reply, items };
-      } catch (error) {
-        if (!(error instanceof UpstreamError) || !error.isTooLarge || limit === 1) throw error;
-        fitting = Math.max(1, Math.floor(limit / 8));
-      }
-    }
+  async function getPage(limit: number, place: Query, signal: AbortSignal | undefined) {
+    const url = client.url(path, [...query, ['limit', String(limit)], ...place]);
+    const reply = await client.get(url, signal);
+    const items = readJson(reply, url, client.now());
+    if (!Array.isArray(items)) throw malformed(url, 'answered with JSON that is not a list', reply.status);
+    return { reply, items };
   }
 
   return {
@@ -51,7 +41,7 @@ export function createMastodon(spec: MastodonSpec, deps: { http: HttpClient; clo
         ['since_id', sinceId],
         ['max_id', next ?? before],
       ];
-      const { reply, items } = await getPage(limit, place, signal);
+      const { reply, items } = await fit(limit, (fitting) => getPage(fitting, place, signal));
       describer.sawIds(items);
       const description = await describer.describeOrGuess(signal);
       const { idScheme } = description;

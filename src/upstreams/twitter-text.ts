@@ -1,6 +1,7 @@
-import { toLines } from './clean-text.ts';
+import { toLines } from '../clean-text.ts';
+import { isWebUrl } from './fields.ts';
 import { textToHtml, unescapeHtml } from './html.ts';
-import { boundWords, type Words } from './words.ts';
+import { boundWords, once, type Words } from './words.ts';
 
 /** What a t.co link of a tweet stands for. */
 export interface TweetLink {
@@ -18,8 +19,10 @@ const MAX_LINKS = 100;
 
 /** A tweet's text with its links spelled out, plain and as HTML. Twitter escapes `&`, `<` and `>` in what it sends. */
 export function readTweetText(raw: string, links: readonly TweetLink[]): Words {
-  const targets = new Map(links.map((link) => [link.short, link]));
-  return boundWords(raw, (part) => spellOut(part, targets));
+  return once(`tweet\0${JSON.stringify([raw, links])}`, () => {
+    const targets = new Map(links.map((link) => [link.short, link]));
+    return boundWords(raw, (part) => spellOut(part, targets));
+  });
 }
 
 function spellOut(raw: string, targets: ReadonlyMap<string, TweetLink>): Words {
@@ -27,10 +30,15 @@ function spellOut(raw: string, targets: ReadonlyMap<string, TweetLink>): Words {
   const pieces = toLines(raw)
     .split(SHORT_LINK)
     .map((piece, n) => {
-      const link = n < 2 * MAX_LINKS ? targets.get(piece) : undefined;
+      // Every other piece is a link; the text between is none, whatever an entity says.
+      const link = n % 2 === 1 && n < 2 * MAX_LINKS ? targets.get(piece) : undefined;
       if (!link) return { text: unescapeHtml(piece), shown: unescapeHtml(piece) };
       if (link.target === undefined) return { text: '', shown: '' };
-      return { text: link.target, shown: link.shown ?? link.target, href: link.target };
+      return {
+        text: link.target,
+        shown: link.shown ?? link.target,
+        ...(isWebUrl(link.target) && { href: link.target }),
+      };
     });
   return {
     text: pieces

@@ -3,6 +3,7 @@ import { idScheme } from '../ids/id-scheme.ts';
 import { type Client, createClient, type Query } from './client.ts';
 import { fetchMany } from './fetch-many.ts';
 import { parseTime } from './fields.ts';
+import { createPageFitter } from './fit-page.ts';
 import type { HttpClient, HttpReply } from './http.ts';
 import { answersTo, postsOf } from './posts-of.ts';
 import { readLimits, readRateLimits } from './rate-limit.ts';
@@ -32,6 +33,7 @@ export function createTwitterV1(spec: TwitterSpec, deps: { http: HttpClient; clo
   const { path, query } = timelineRequest(spec.timeline);
   const context = { host: spec.host, idScheme: spec.idScheme ?? ('twitter' as const) };
   const idOf = (item: unknown) => Object(item).id_str;
+  const fit = createPageFitter(PAGE_SIZE);
 
   async function ask(url: URL, signal: AbortSignal | undefined) {
     const reply = await client.get(url, signal);
@@ -52,14 +54,18 @@ export function createTwitterV1(spec: TwitterSpec, deps: { http: HttpClient; clo
       endpoint: spec.timeline.type,
     }),
     async readPage({ sinceId, next, before, limit = PAGE_SIZE, signal }) {
-      const url = client.url(path, [
-        ...query,
-        ['count', String(Math.max(1, Math.min(limit, PAGE_SIZE)))],
-        ['since_id', sinceParameter(sinceId)],
-        ['max_id', next ?? (before && idScheme('twitter').justBelow(before))],
-        ...FIELDS,
-      ]);
-      const { reply, items } = await ask(url, signal);
+      const { reply, items } = await fit(limit, (count) =>
+        ask(
+          client.url(path, [
+            ...query,
+            ['count', String(count)],
+            ['since_id', sinceParameter(sinceId)],
+            ['max_id', next ?? (before && idScheme('twitter').justBelow(before))],
+            ...FIELDS,
+          ]),
+          signal,
+        ),
+      );
       const page = await postsOf(items, {
         idOf,
         toPost: (item) => toPost(item, { ...context, arrivedAtMs: reply.sentAtMs }),

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { createClient } from './client.ts';
 import { parseTime } from './fields.ts';
+import { createPageFitter } from './fit-page.ts';
 import type { HttpClient } from './http.ts';
 import { postsOf } from './posts-of.ts';
 import { readRateLimits } from './rate-limit.ts';
@@ -24,6 +25,7 @@ const SEARCHED_MS = 7 * 86_400_000;
 export function createTwitterV2(spec: TwitterSpec, deps: { http: HttpClient; clock: Clock }): Upstream {
   const client = createClient({ ...spec, url: spec.url.replace(/\/2\/*$/, '') }, deps);
   const endpoint = timelineEndpoint(spec.timeline);
+  const fit = createPageFitter(PAGE_SIZE, endpoint.leastResults);
 
   return {
     describe: async () => ({
@@ -41,24 +43,25 @@ export function createTwitterV2(spec: TwitterSpec, deps: { http: HttpClient; clo
     }),
     async readPage({ sinceId, next, before, limit = PAGE_SIZE, signal }) {
       const since = endpoint.sinceId ? sinceParameter(sinceId) : undefined;
-      const urlSince = (sinceId: string | undefined) =>
-        client.url(endpoint.path, [
-          ...endpoint.query,
-          ['max_results', String(Math.max(endpoint.leastResults, Math.min(limit, PAGE_SIZE)))],
-          ['since_id', sinceId],
-          ['until_id', endpoint.untilId ? before : undefined],
-          [endpoint.tokenParameter, next],
-          ...FIELDS,
-        ]);
-      let url = urlSince(since);
-      let reply = await client.get(url, signal);
-      // Search refuses a since_id older than its 7 days: without a second try it would never get over a long pause.
-      const legal = reply.status === 400 && since ? smallestSinceId(parseBody(reply), since) : undefined;
-      if (legal !== undefined) {
-        url = urlSince(legal);
-        reply = await client.get(url, signal);
-      }
-      const body = readPageBody(reply, url, client);
+      const { reply, body, legal } = await fit(limit, async (results) => {
+        const urlSince = (sinceId: string | undefined) =>
+          client.url(endpoint.path, [
+            ...endpoint.query,
+            ['max_results', String(results)],
+            ['since_id', sinceId],
+            ['until_id', endpoint.untilId ? before : undefined],
+            [endpoint.tokenParameter, next],
+            ...FIELDS,
+          ]);
+        const url = urlSince(since);
+        const reply = await client.get(url, signal);
+        // Search refuses a since_id older than its 7 days: without a second try it would never get over a long pause.
+        const legal = reply.status === 400 && since ? smallestSinceId(parseBody(reply), since) : undefined;
+        if (legal === undefined) return { reply, body: readPageBody(reply, url, client), legal };
+        const legalUrl = urlSince(legal);
+        const second = await client.get(legalUrl, signal);
+        return { reply: second, body: readPageBody(second, legalUrl, client), legal };
+      });
       const context = { ...tweetContext(body, spec), arrivedAtMs: reply.sentAtMs };
       const { posts, ids, problems } = await postsOf(body.data ?? [], {
         idOf: (item) => Object(item).id,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { startOf } from './clean-text.ts';
+import { startOf } from '../clean-text.ts';
 import { htmlToText, sanitise, withinBounds } from './html.ts';
 
 /** What a post says, twice. */
@@ -11,42 +11,46 @@ export interface Words {
 }
 
 /** Of `text` and `html` together, as JSON. With it and what fields may hold, a post stays below its own bound. */
-export const MAX_WORDS_BYTES = 60_000;
+export const MAX_WORDS_BYTES = 64_000;
 
 /** UTF-16 units of all that is remembered, at most 8 MB: a page of the longest posts, or the pages of fifty usual sources. */
 const MAX_REMEMBERED = 4_000_000;
 
-/** By the digest of the HTML, which may be twice as long as its words. */
+/** By the digest of what was read, which may be twice as long as its words. */
 const remembered = new LRUCache<string, Words>({
   maxSize: MAX_REMEMBERED,
   // With what a key and its place take.
   sizeCalculation: ({ text, html }) => text.length + html.length + 100,
 });
 
-/**
- * The words of a post from its HTML, at most MAX_WORDS_BYTES: what is longer is cut and ends in `…`.
- * Posts are read again and again as they are: the same HTML gives the same object, as far as memory goes.
- */
+/** The words of a post from its HTML, at most MAX_WORDS_BYTES: what is longer is cut and ends in `…`. */
 export function readHtml(content: string): Words {
-  const key = createHash('sha256').update(content).digest('base64');
-  const known = remembered.get(key);
-  if (known) return known;
-  const words = boundWords(content, htmlWords);
+  return once(content, () => boundWords(content, htmlWords));
+}
+
+/**
+ * What `read` makes of this. Posts are read again and again as they are: the same one gives the same object, as far as memory
+ * goes.
+ */
+export function once(raw: string, read: () => Words): Words {
+  const key = createHash('sha256').update(raw).digest('base64');
+  const words = remembered.get(key) ?? read();
   remembered.set(key, words);
   return words;
 }
 
 /**
  * What `read` makes of `source`, or of as much of its beginning as keeps within MAX_WORDS_BYTES, with `…` at its end.
- * Each try is shorter by a quarter at least, so that all of them cost four times the first one at most.
+ * The first cut is by as much as it is too long; those that follow are by a quarter at least, so that all tries cost five
+ * times the first one at most.
  */
 export function boundWords(source: string, read: (source: string) => Words): Words {
   let part = withinBounds(source);
-  for (;;) {
+  for (let most = 1; ; most = 0.75) {
     const words = read(part);
     const bytes = Buffer.byteLength(JSON.stringify([words.text, words.html]));
     if (bytes <= MAX_WORDS_BYTES) return part.length === source.length ? words : marked(words);
-    part = startOf(part, Math.floor(part.length * Math.min(0.75, MAX_WORDS_BYTES / bytes)));
+    part = startOf(part, Math.floor(part.length * Math.min(most, (0.98 * MAX_WORDS_BYTES) / bytes)));
   }
 }
 

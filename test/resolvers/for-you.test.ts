@@ -99,3 +99,37 @@ test("For You shows a post as its own server has it, also where another's copy c
   assert.deepEqual(ids.toSorted(), genuine.map(({ id }) => id).toSorted());
   await own.close();
 });
+
+test('a recommender that names a copy of a candidate means the candidate', async () => {
+  const town = createSource('town');
+  const pond = createSource('pond');
+  const genuine = createPost(town, 60, { text: 'genuine' });
+  const copy = createPost(pond, 59, { uri: genuine.uri, text: 'copy' });
+  const other = createPost(town, 90, { text: 'other' });
+  const own = await openEdge({
+    sources: [town, pond],
+    recommender: { recommend: async () => [copy, other, genuine].map(({ id }) => ({ postId: id })) },
+  });
+  await publish(own, town, [genuine, other]);
+  await publish(own, pond, [copy]);
+  const { forYou } = dataOf(await own.ask('{ forYou { items { post { text } } } }', { userId: 'ann' }));
+  assert.deepEqual(
+    forYou.items.map(({ post }: { post: { text: string } }) => post.text),
+    ['genuine', 'other'],
+  );
+  await own.close();
+});
+
+test('what a recommender says holds nothing that turns or hides what stands beside it', async () => {
+  const town = createSource('town');
+  const post = createPost(town, 1);
+  const reason = { kind: 'OTHER' as const, text: 'a\u0000b\u202ec\nd\u2067' };
+  const own = await openEdge({
+    sources: [town],
+    recommender: { recommend: async () => [{ postId: post.id, reason }] },
+  });
+  await publish(own, town, [post]);
+  const { forYou } = dataOf(await own.ask('{ forYou { items { reason { text } } } }', { userId: 'ann' }));
+  assert.equal(forYou.items[0].reason.text, 'abc d');
+  await own.close();
+});

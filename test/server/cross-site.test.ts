@@ -51,6 +51,17 @@ test('a browser that does not tell whose page it is must show that it asked firs
   assert.equal(await statusOf('POST', { 'user-agent': CHROME }), 200);
 });
 
+test('what names a page is from a browser, whatever that calls itself', async () => {
+  for (const name of ['origin', 'referer']) {
+    assert.equal(await statusOf('GET', { 'user-agent': 'reader/1', [name]: 'http://evil.example' }), 403, name);
+    assert.equal(
+      await statusOf('GET', { 'user-agent': 'reader/1', [name]: 'http://evil.example', ...json }),
+      200,
+      name,
+    );
+  }
+});
+
 test('programs that are no browsers ask as they like', async () => {
   for (const agent of ['curl/8.14.1', 'node', '']) assert.equal(await statusOf('GET', { 'user-agent': agent }), 200);
 });

@@ -27,7 +27,7 @@ test('/health is answered between dear requests, however many come at once on on
     town,
     Array.from({ length: 200 }, (_, n) => createPost(town, n + 1)),
   );
-  const fields = Array.from({ length: 200 }, (_, n) => `a${n}: text`).join(' ');
+  const fields = Array.from({ length: 150 }, (_, n) => `a${n}: text`).join(' ');
   const query = JSON.stringify({ query: `{ timeline(limit: 200) { entries { post { ${fields} } } } }` });
 
   let answers = 0;
@@ -35,7 +35,7 @@ test('/health is answered between dear requests, however many come at once on on
   const socket = connect(Number(new URL(edge.url).port), '127.0.0.1');
   t.after(() => socket.destroy());
   socket.on('data', (chunk: Buffer) => {
-    answers += chunk.toString('latin1').split('HTTP/1.1 200').length - 1;
+    answers += chunk.toString('latin1').split('HTTP/1.1 ').length - 1;
     if (answers === COUNT) resolve();
   });
   const arrived = once(edge.httpServer, 'request');

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createTurns } from '../../src/server/turns.ts';
 
 /** Each piece of work takes so long, and tells when it ran: after how many turns of the event loop. */
-async function turnsOf(count: number, workMs: number): Promise<readonly number[]> {
+async function turnsOf(count: number, workMs: number, maxMs = 10): Promise<readonly number[]> {
   let nowMs = 0;
   let turns = 0;
   const began: number[] = [];
@@ -13,7 +13,7 @@ async function turnsOf(count: number, workMs: number): Promise<readonly number[]
     if (began.length < count) setImmediate(countTurns);
   };
   setImmediate(countTurns);
-  const turn = createTurns({ monotonic: () => nowMs });
+  const turn = createTurns({ monotonic: () => nowMs }, maxMs);
   const work = async () => {
     await turn();
     began.push(turns);
@@ -42,9 +42,13 @@ test('each piece of long work has a turn of its own, so that others come between
   assert.equal(new Set(began).size, 20);
 });
 
+test('where a turn has room for one alone, each has its own, however little it does', async () => {
+  assert.equal(new Set(await turnsOf(20, 0, 0)).size, 20);
+});
+
 test('who comes while others wait comes after them', async () => {
   let nowMs = 0;
-  const turn = createTurns({ monotonic: () => nowMs });
+  const turn = createTurns({ monotonic: () => nowMs }, 10);
   const order: string[] = [];
   const work = async (name: string) => {
     await turn();

@@ -69,6 +69,7 @@ async function runEverything(file: string): Promise<void> {
   await secrets.getOrCreate('tokens', Buffer.from('key'));
   await store.ping();
   await timelines.trim({ logId: 'town', beforeMs: 0, keepEntries: 1, keepKnown: 1 });
+  await timelines.trim({ logId: 'town', beforeMs: 0, keepEntries: 9, keepBytes: 1, keepKnown: 9 });
   await timelines.trim({ logId: 'town', beforeMs: NOW * 2, keepEntries: 0, keepKnown: 0 });
   await sweepAll(store, NOW + 99 * HOUR);
   await store.close();

@@ -42,6 +42,16 @@ describe('the embedded store, whose work is synchronous,', () => {
     assert.deepEqual(shown, ['1', ...MANY.slice(1100)], 'the first has an edit that stays');
   });
 
+  it('trims by bytes in steps that are as long as those by count', async (t) => {
+    const store = await openSqliteStore({ file: ':memory:' });
+    t.after(() => store.close());
+    await appendTo(store, 'town', MANY);
+    const trim = { logId: 'town', beforeMs: 0, keepEntries: 9999, keepBytes: 1, keepKnown: 9999 };
+    const turns = await turnsDuring(store.timelines.trim(trim));
+    assert.equal((await store.timelines.recordsAfter({ logId: 'town', limit: 9999 })).length, 0);
+    assert.ok(turns >= 3 && turns <= 20, `${turns} turns for ${MANY.length} records`);
+  });
+
   it('lets go in steps of posts that were read again after their records had gone', async (t) => {
     const store = await openSqliteStore({ file: ':memory:' });
     t.after(() => store.close());

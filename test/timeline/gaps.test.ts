@@ -49,6 +49,21 @@ describe('a poll that does not reach its anchor', () => {
     assert.equal((await house.status()).state, 'OK');
   });
 
+  it('ends where the posts that it holds are too large together, and the rest is filled', async () => {
+    const house = await settled();
+    const ids = Array.from({ length: 300 }, () => house.publish({ text: 'x'.repeat(60_000) }));
+    let read = 0;
+    for (let second = 0; second < 60 && read <= 3; second++) {
+      await house.clock.advance(1_000);
+      read = (await house.entries()).length;
+    }
+    assert.ok(read > 200 && read < 300, `${read} of 300 posts of 60 kB were read at once`);
+    assert.equal((await house.log()).gaps[0]?.reason, 'PAGE_CAP');
+    await house.clock.advance(180_000);
+    assert.deepEqual((await house.log()).gaps, []);
+    assert.deepEqual(new Set((await house.entries()).slice(3)), new Set(ids));
+  });
+
   it('has its gap filled a page a commit, each put on record as late', async () => {
     const house = await settled({ maxPagesPerPoll: 2 });
     burst(house, 200);

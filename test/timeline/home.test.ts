@@ -159,3 +159,39 @@ test('ten times as many copies of one uri cost a page no more records and bodies
   const [few, many] = costs;
   assert.ok(few && many && many.records <= few.records && many.bodies <= few.bodies, JSON.stringify(costs));
 });
+
+test('a client that holds the first of many copies is given no other, and told of its edits', async () => {
+  const world = await createWorld();
+  await world.write('a', START_MS, [{ n: 0 }]);
+  const first = await world.read({ keys: KEYS });
+  const same = (n: number, more: Partial<Change> = {}) => foreign(n, { uri: 'https://c.example/same', ...more });
+  await world.write('c', START_MS + 1, [same(1)]);
+  const second = await readSince(world, first);
+  assert.equal(second.entries.length, 1);
+  let page = second;
+  for (let from = 2; from < 40; from += 9) {
+    await world.write(
+      'c',
+      START_MS + from,
+      Array.from({ length: 9 }, (_, n) => same(from + n)),
+    );
+    page = await readSince(world, page);
+    assert.deepEqual(saidBy(page), silence);
+  }
+  await world.write('c', START_MS + 50, [same(1, { kind: 'edit', text: 'changed' })]);
+  page = await readSince(world, page);
+  assert.deepEqual(
+    page.edited.map(({ text }) => text),
+    ['changed'],
+  );
+});
+
+test('a client that asks for fewer sources than before loses no copy to a home that it does not ask for', async () => {
+  const world = await createWorld();
+  await world.write('c', START_MS, [foreign(1), { n: 5 }]);
+  await world.write('a', START_MS, [{ n: 9 }]);
+  const first = await world.read({ keys: KEYS, limit: 1 });
+  await world.write('a', START_MS + 1, [own(1)]);
+  const older = await world.read({ keys: ['c'], configured: KEYS, until: untilOf(first) });
+  assert.deepEqual(textsOf(older).toSorted(), ['forged', 'story 5']);
+});

@@ -577,7 +577,7 @@ test('a run of repeats with large bodies ends the page when 16 MB of them are re
   const counting = await createWorld({ timelines, posts: { ...posts, getPosts } });
   const page = await counting.read({ keys: ['a', 'b'], limit: 100, since: sinceOf(first) });
   assert.deepEqual([page.entries, page.hasNewer], [[], true]);
-  assert.equal(read, 600, 'of 100 and then 200 stories, a large one and a small one each');
+  assert.equal(read, 360, 'of 60 and then 40 stories at a time, a large one and a small one each');
 });
 
 test("an entry's token is made when it is asked for, once", async () => {

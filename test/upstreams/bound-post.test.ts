@@ -110,3 +110,14 @@ test('a list that goes over the bound is cut, a shorter one behind it is not', (
   assert.ok(post.media.length > 2 && post.media.length < 20);
   assert.deepEqual(post.hashtags, ['one']);
 });
+
+test('what is cut does not depend on counts and authors, which change without an edit', () => {
+  const media_attachments = many({ type: 'image', url: link.slice(0, 900), description: 'x'.repeat(5_000) });
+  const status = { ...HUGE, content: 'x', media_attachments };
+  const one = boundPost(toPost({ ...status, favourites_count: 9, account: null }, context));
+  const other = boundPost(toPost({ ...status, favourites_count: 2_000_000_000, replies_count: 7 }, context));
+  const { author: _, counts: __, ...first } = one;
+  const { author, counts: ___, ...second } = other;
+  assert.deepEqual(first, second);
+  assert.ok(author && one.author === undefined && first.media.length > 0 && first.media.length < 100);
+});

@@ -27,7 +27,7 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   // Not the same twice: that would be no work.
   'a status': (text) => readHtml(`${text}<p>${++read}</p>`),
   'a status that is read anew': (text) => htmlToText(sanitise(text)),
-  'a tweet': (text) => readTweetText(text, [{ short: 'https://t.co/a', target: 'https://a.example/' }]),
+  'a tweet': (text) => readTweetText(`${text} ${++read}`, [{ short: 'https://t.co/a', target: 'https://a.example/' }]),
 };
 
 for (const [name, convert] of Object.entries(READERS)) {

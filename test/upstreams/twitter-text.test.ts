@@ -33,3 +33,19 @@ test('no text makes HTML that sanitising would change', () => {
     }),
   );
 });
+
+test('an address is a link where Twitter put one, and a web address alone', () => {
+  const evil = 'javascript:alert(document.domain)';
+  for (const short of [evil, 'https://t.co/abc', `before https://t.co/abc`]) {
+    const { html } = readTweetText(`${short} and more`, [{ short, target: evil, shown: 'click me' }]);
+    assert.doesNotMatch(html, /href/);
+    assert.equal(sanitise(html), html);
+  }
+});
+
+test('the same tweet is converted once, one with other links anew', () => {
+  const links = [{ short: 'https://t.co/abc', target: 'https://a.example/' }];
+  const words = readTweetText('https://t.co/abc', links);
+  assert.equal(readTweetText('https://t.co/abc', [...links]), words);
+  assert.notEqual(readTweetText('https://t.co/abc', []).html, words.html);
+});

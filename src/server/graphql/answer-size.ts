@@ -1,19 +1,15 @@
-import {
-  defaultFieldResolver,
-  type GraphQLFieldResolver,
-  type GraphQLSchema,
-  getNamedType,
-  isObjectType,
-} from 'graphql';
+import { defaultFieldResolver, type GraphQLFieldResolver, type GraphQLSchema, isObjectType } from 'graphql';
 
 /** What one answer may hold, in UTF-16 units of JSON. */
 export const MAX_ANSWER_LENGTH = 10_000_000;
+/** What a field counts beside its text: with its name and what it takes until it is sent. So an answer has 200,000 at most. */
+export const FIELD_LENGTH = 50;
 
-/** Adds up the text that one answer is to hold, while it is made. One a request. */
+/** Adds up what one answer is to hold, while it is made. One a request. */
 export interface AnswerSize {
   /** True once it would be longer than MAX_ANSWER_LENGTH: then the answer is not whole, and must not be sent. */
   readonly isExceeded: boolean;
-  /** Counts so much more text; false when it is too much. */
+  /** Counts so much more; false when it is too much. */
   add(length: number): boolean;
 }
 
@@ -33,15 +29,14 @@ export function createAnswerSize(): AnswerSize {
 type Resolver = GraphQLFieldResolver<unknown, { readonly answerSize: AnswerSize }>;
 
 /**
- * Has all text fields of a schema counted in `context.answerSize`. Once that is exceeded they are empty, so that the rest
- * of an answer which nobody will get costs nothing: numbers, times and names of fields are bounded by what an operation may cost.
+ * Has all fields of a schema counted in `context.answerSize`. Once that is exceeded texts and lists are empty, so that the
+ * rest of an answer which nobody will get costs next to nothing, however long the lists are that a query runs into.
  */
 export function countAnswers(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) || type.name.startsWith('__')) continue;
     for (const field of Object.values(type.getFields())) {
-      const { name } = getNamedType(field.type);
-      if (name === 'String' || name === 'ID') field.resolve = counted(field.resolve ?? defaultFieldResolver);
+      field.resolve = counted(field.resolve ?? defaultFieldResolver);
     }
   }
   return schema;
@@ -57,8 +52,14 @@ function counted(resolve: Resolver): Resolver {
 }
 
 function charge(value: unknown, size: AnswerSize): unknown {
-  if (typeof value === 'string') return size.add(value.length) ? value : '';
-  if (!Array.isArray(value)) return value;
-  const length = value.reduce((sum: number, item: unknown) => sum + (typeof item === 'string' ? item.length : 0), 0);
-  return size.add(length) ? value : [];
+  if (typeof value === 'string') return size.add(FIELD_LENGTH + value.length) ? value : '';
+  if (!Array.isArray(value)) {
+    size.add(FIELD_LENGTH);
+    return value;
+  }
+  const length = value.reduce(
+    (sum: number, item: unknown) => sum + (typeof item === 'string' ? item.length + 3 : 0),
+    0,
+  );
+  return size.add(FIELD_LENGTH + length) ? value : [];
 }

@@ -18,13 +18,15 @@ import type { Share } from '../load.ts';
 export const MAX_COST = 50_000;
 
 /** A record that a page reads costs as much as so many fields, whether or not it is selected. */
-const READ_COST = 10;
+const READ_COST = 50;
+/** A cursor or token is encoded and signed. */
+const TOKEN_COST = 20;
 /** What `limit: null` stands for, or more. */
 const PAGE_SIZE = 40;
 /** Items of a list whose length no argument says, such as the pictures of a post: more than most have. */
 const LIST_SIZE = 8;
 /** Past the limit of every page: what is larger a resolver refuses, and says why. */
-const MAX_SIZE = 1_000;
+const MAX_SIZE = 300;
 /** More sources than that are not told apart: who has so many may ask for all their figures. */
 const MAX_SOURCES = 2_000;
 
@@ -73,7 +75,16 @@ export function createCost(schema: GraphQLSchema, sources: number): (document: D
   const scale = MAX_COST / 2 / measure(wholeIntrospection(), {}, [costOfField]);
   const costOfSchema: ComplexityEstimator = ({ field, childComplexity }) =>
     field.name === '__schema' ? Math.ceil(childComplexity * scale) : undefined;
-  return (document, asked = {}) => measure(document, asked, [costOfSchema, costOfSources, costOfField]);
+  const estimators = [costOfSchema, costOfSources, costOfField];
+  return (document, asked = {}) =>
+    Math.max(...EITHER.map((name) => measure(document, asked, [without(name), ...estimators])));
+}
+
+/** Of a timeline page, as many as it was asked for are either the one or the other. */
+const EITHER = ['entries', 'edited'] as const;
+
+function without(name: string): ComplexityEstimator {
+  return ({ type, field }) => (type.name === 'TimelinePage' && field.name === name ? 0 : undefined);
 }
 
 /** A page's own lists hold at most as many items as the page was asked for, which counts already. */
@@ -81,8 +92,11 @@ const costOfField: ComplexityEstimator = ({ type, field, args, childComplexity }
   const size = sizeOf(args);
   if (size !== undefined) return size * (READ_COST + childComplexity);
   const isList = isListType(getNullableType(field.type)) && !type.name.endsWith('Page');
-  return (isList ? LIST_SIZE : 1) * (1 + childComplexity);
+  const own = TOKENS.has(field.name) ? TOKEN_COST : 1;
+  return (isList ? LIST_SIZE : 1) * (own + childComplexity);
 };
+
+const TOKENS = new Set(['cursor', 'since', 'until']);
 
 /** How many items the arguments ask for; undefined where none says. */
 function sizeOf({ limit, ids, count }: Readonly<Record<string, unknown>>): number | undefined {

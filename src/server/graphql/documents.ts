@@ -3,8 +3,10 @@ import type { Plugin } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 import { documentLimits, exceededLimits } from './limits.ts';
 
-/** Tokens of all documents that are kept: each takes some 300 bytes. */
-const MAX_KEPT_TOKENS = 100_000;
+/** Of all documents that are kept: each takes some 300 bytes. */
+const MAX_KEPT_TOKENS = 200_000;
+/** An error in a document looks for its line from the first one on. */
+const MAX_LINES = 5_000;
 
 /**
  * Parses and validates documents, and keeps the valid ones that were used last. Those over the limits are refused before
@@ -13,7 +15,8 @@ const MAX_KEPT_TOKENS = 100_000;
 export function useDocuments(): Plugin {
   const kept = new LRUCache<string, DocumentNode>({
     maxSize: MAX_KEPT_TOKENS,
-    sizeCalculation: ({ tokenCount = documentLimits.tokens }) => Math.max(1, tokenCount),
+    // Comments are tokens that are not counted: of two characters, the line's end among them, at least.
+    sizeCalculation: ({ tokenCount = 0 }, text) => Math.max(1, tokenCount, Math.ceil(text.length / 2)),
   });
   const valid = new WeakSet<DocumentNode>();
   return {
@@ -38,6 +41,9 @@ export function useDocuments(): Plugin {
 
 /** The parser calls itself for each list in a list: the few thousand that the tokens allow may be too many for the stack. */
 function parseShallow(source: string, options?: object): DocumentNode {
+  if (source.split(/[\r\n]/, MAX_LINES + 1).length > MAX_LINES) {
+    throw new GraphQLError(`Syntax Error: a document must have at most ${MAX_LINES} lines.`);
+  }
   try {
     return parse(source, { ...options, maxTokens: documentLimits.tokens });
   } catch (error) {

@@ -30,6 +30,18 @@ const tooLong: Refusal = {
   message: `the answer would be longer than ${MAX_ANSWER_LENGTH} characters: select fewer fields, or ask with a lower limit`,
 };
 
+const tooSlow: Refusal = {
+  status: 408,
+  code: 'BAD_USER_INPUT',
+  message: 'the request was sent too slowly',
+  headers: { connection: 'close' },
+};
+
+/** Bodies that have not come whole yet: beyond it the oldest gives its place to the next. */
+const MAX_HALF_READ = 1_000;
+/** How long requests may be executed in one turn of the event loop before the next waits for another, ms. */
+const TURN_MS = 10;
+
 /** What is to be sent. */
 interface Answer {
   readonly status: number;
@@ -40,10 +52,19 @@ interface Answer {
 export function createGraphqlEndpoint(
   deps: Omit<GraphqlDeps, 'turn'> & { contextFor: (viewer: Viewer) => GraphQLContext },
 ): GraphqlEndpoint {
-  const turn = createTurns(deps.clock);
-  const load = createLoad();
+  const turn = createTurns(deps.clock, TURN_MS);
+  const load = createLoad(deps.clock);
   const yoga = createGraphql({ ...deps, turn });
   const halfRead = new Map<IncomingMessage, ServerResponse>();
+
+  async function readWhole(request: IncomingMessage, response: ServerResponse) {
+    const [oldest] = halfRead;
+    if (oldest && halfRead.size >= MAX_HALF_READ) endUnread(oldest, tooSlow);
+    halfRead.set(request, response);
+    const body = await readBody(request);
+    halfRead.delete(request);
+    return body;
+  }
 
   /** An answer of at most MAX_ANSWER_LENGTH, or why there is none. */
   async function execute(
@@ -53,7 +74,7 @@ export function createGraphqlEndpoint(
     const { method = 'GET', url = '/', headers } = request;
     const asked = new yoga.fetchAPI.Request(`http://sluice${url}`, {
       method,
-      headers: { 'content-type': headers['content-type'] ?? '', accept: headers.accept ?? '*/*' },
+      headers: { accept: headers.accept ?? '*/*', ...(body !== null && { 'content-type': 'application/json' }) },
       ...(body !== null && { body }),
     });
     const answerSize = createAnswerSize();
@@ -67,7 +88,7 @@ export function createGraphqlEndpoint(
   }
 
   function send(response: ServerResponse, { status, headers, body }: Answer): Promise<void> | undefined {
-    return load.send(body.length, async () => {
+    return load.send({ bytes: body.length, cut: () => response.destroy() }, async () => {
       response.writeHead(status, headers);
       if (body.length === 0) response.end();
       else await endWhenSent(response, body);
@@ -76,9 +97,7 @@ export function createGraphqlEndpoint(
 
   return {
     async answer(request, response, viewer) {
-      halfRead.set(request, response);
-      const body = request.method === 'POST' ? await readBody(request) : null;
-      halfRead.delete(request);
+      const body = request.method === 'POST' ? await readWhole(request, response) : null;
       if (body === undefined || response.writableEnded) return;
       if (body !== null && typeof body === 'object') return refuse(request, response, body);
       const answer = await load.work(async (share) => {
@@ -91,13 +110,15 @@ export function createGraphqlEndpoint(
       await sent;
     },
     refuseHalfRead(refusal) {
-      for (const [request, response] of halfRead) {
-        response.once('close', () => request.destroy());
-        refuse(request, response, refusal);
-      }
+      for (const one of halfRead) endUnread(one, refusal);
     },
     async dispose() {
       await yoga.dispose();
     },
   };
+}
+
+function endUnread([request, response]: readonly [IncomingMessage, ServerResponse], refusal: Refusal): void {
+  response.once('close', () => request.destroy());
+  refuse(request, response, refusal);
 }

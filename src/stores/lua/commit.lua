@@ -46,10 +46,11 @@ if head then
   headMs, headN = tonumber(headMs), tonumber(headN)
 end
 
--- COPIES_PER_URI words of a text, from its end.
-local NEWEST = ('%S+ '):rep(7) .. '%S+$'
-local function newest(positions)
-  return positions:match(NEWEST) or positions
+-- COPIES_PER_URI words of a text: the first, and those at its end.
+local NEWEST = ('%S+ '):rep(6) .. '%S+$'
+local function few(positions)
+  local first, rest = positions:match('^(%S+) (.+)$')
+  return first and first .. ' ' .. (rest:match(NEWEST) or rest) or positions
 end
 
 local function hideEntry(postId)
@@ -74,7 +75,7 @@ for at = FIRST_RECORD, firstBody - 1, RECORD do
     redis.call('HSET', base .. 'live', postId, position)
     redis.call('ZADD', base .. 'time', sortAt, postId)
     local positions = redis.call('HGET', base .. 'uris', uri)
-    redis.call('HSET', base .. 'uris', uri, newest(positions and positions .. ' ' .. position or position))
+    redis.call('HSET', base .. 'uris', uri, few(positions and positions .. ' ' .. position or position))
     redis.call('HINCRBY', KEYS[1], 'entries', 1)
   elseif kind == 'edit' then
     redis.call('ZREM', base .. 'order', orderMember(known[2], postId))

@@ -1,6 +1,6 @@
 -- The parts of a log, all in its slot: `state` (a hash), `records` (a stream whose ids are positions), `live` (hash: post id to the
 -- position of the entry that shows it), `time` (those by sortAt), `removed` (positions of entries that were removed), `uris` (hash:
--- uri to positions of its newest 8 entries), `uses` (hash: post id to how many records but removals name it), `known` (hash: post id to JSON of
+-- uri to positions of 8 of its entries, the first and the newest), `uses` (hash: post id to how many records but removals name it), `known` (hash: post id to JSON of
 -- upstreamId, orderKey, revision, sortAt, arrivedAt, removedAt), `order` (those by `<orderKey>\0<post id>`), `shown` (post ids of
 -- which the log brought a body while no record named them, by when), `bytes` (hash: post id to the bytes of the bodies that it
 -- shows, their sum in `state`), `inside` (hash: such a post id to the posts in it, as key parts), `outbox` (a stream of

@@ -11,22 +11,24 @@ const cost = (text: string, variables: Record<string, unknown> = {}, sources = 1
   createCost(schema, sources)(parse(text), { variables });
 const aliases = (count: number, field: string) => Array.from({ length: count }, (_, n) => `a${n}: ${field}`).join(' ');
 /** Of each record that a page reads. */
-const READ = 10;
+const READ = 50;
+/** Of a cursor or token. */
+const TOKEN = 20;
 
 test('a field costs as often as the page has items', () => {
   assert.equal(cost('{ viewer { id userId } }'), 1 + 2);
-  assert.equal(cost('{ timeline(limit: 7) { since entries { cursor } } }'), 7 * (READ + 1 + (1 + 1)));
+  assert.equal(cost('{ timeline(limit: 7) { since entries { cursor } } }'), 7 * (READ + TOKEN + (1 + TOKEN)));
   assert.equal(cost('{ forYou(limit: 100) { items { post { text html } } } }'), 100 * (READ + 1 + (1 + 2)));
   assert.equal(cost('{ posts(ids: ["1@a", "2@a"]) { id } }'), 2 * (READ + 1));
 });
 
 test('what an argument does not say is its default, in the text or as a variable', () => {
-  assert.equal(cost('{ timeline { since } }'), 40 * (READ + 1));
-  assert.equal(cost('{ timeline(limit: null) { since } }'), 40 * (READ + 1));
-  assert.equal(cost('query ($n: Int) { timeline(limit: $n) { since } }', { n: 3 }), 3 * (READ + 1));
-  assert.equal(cost('query ($n: Int) { timeline(limit: $n) { since } }', { n: null }), 40 * (READ + 1));
-  assert.equal(cost('query ($n: Int) { timeline(limit: $n) { since } }'), 40 * (READ + 1));
-  assert.equal(cost('query ($n: Int = 5) { timeline(limit: $n) { since } }'), 5 * (READ + 1));
+  assert.equal(cost('{ timeline { hasNewer } }'), 40 * (READ + 1));
+  assert.equal(cost('{ timeline(limit: null) { hasNewer } }'), 40 * (READ + 1));
+  assert.equal(cost('query ($n: Int) { timeline(limit: $n) { hasNewer } }', { n: 3 }), 3 * (READ + 1));
+  assert.equal(cost('query ($n: Int) { timeline(limit: $n) { hasNewer } }', { n: null }), 40 * (READ + 1));
+  assert.equal(cost('query ($n: Int) { timeline(limit: $n) { hasNewer } }'), 40 * (READ + 1));
+  assert.equal(cost('query ($n: Int = 5) { timeline(limit: $n) { hasNewer } }'), 5 * (READ + 1));
   assert.equal(cost('query ($i: [ID!]!) { posts(ids: $i) { id } }', { i: ['1@a', '2@a', '3@a'] }), 3 * (READ + 1));
 });
 
@@ -35,6 +37,12 @@ test('fragments, inline ones and aliases count each time, what is skipped does n
     fragment V on Viewer { id userId }`;
   assert.equal(cost(text, { yes: true }), 2 * (1 + 2));
   assert.equal(cost(text, { yes: false }), 2 * (1 + 2) + (1 + 1));
+});
+
+test('a page has either entries or edits, as many as it was asked for', () => {
+  const both = cost('{ timeline(limit: 7) { entries { late late2: late } edited { id } } }');
+  assert.equal(both, 7 * (READ + (1 + 2)));
+  assert.equal(cost('{ timeline(limit: 7) { edited { id text html } } }'), 7 * (READ + (1 + 3)));
 });
 
 test('sources count as many as there are', () => {
@@ -93,7 +101,7 @@ test('a dear operation is refused with its cost before anything is resolved', as
   const dear = [
     `{ timeline(limit: 200) { entries { post { ${aliases(900, 'html')} } } } }`,
     `{ ${aliases(30, `timeline(limit: 200) { entries { ${aliases(30, 'cursor')} } }`)} }`,
-    `{ ${aliases(30, 'timeline(limit: 200) { since }')} }`,
+    `{ ${aliases(30, 'timeline(limit: 200) { hasNewer }')} }`,
     `{ forYou(limit: 100) { items { ${aliases(900, 'cursor')} } } }`,
     `{ ${aliases(29, '__schema { types { fields { args { description type { name } } type { name } } } }')} }`,
   ];
@@ -124,7 +132,7 @@ test('operations that cost too much together are answered 503 with Retry-After, 
     }),
   });
   t.after(() => edge.close());
-  const query = `{ timeline(limit: 200) { entries { post { ${aliases(230, 'text')} } } } }`;
+  const query = `{ timeline(limit: 200) { entries { post { ${aliases(180, 'text')} } } } }`;
   const asked = Array.from({ length: 45 }, async () => {
     const response = await fetch(`${edge.url}/graphql`, {
       method: 'POST',
