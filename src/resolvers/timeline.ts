@@ -68,6 +68,7 @@ async function withoutHidden(view: TimelineView, context: GraphQLContext): Promi
       const { record, source } = entry;
       const post = present(entry.post);
       if (!post) return [];
+      if (post === entry.post) return [entry];
       // A copy of `token` would be made now, for every entry.
       return [
         {

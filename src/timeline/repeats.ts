@@ -68,6 +68,8 @@ export interface DisplayScope {
  */
 export function isHighest(entry: LogRecord, copies: readonly LogRecord[], scope: DisplayScope): boolean {
   const { posts, cursor, asked, at, homes } = scope;
+  const [only, ...more] = copies;
+  if (only && more.length === 0) return isShown(entry, posts) && isSame(only, entry);
   const order = byDisplay(cursor);
   const within = copies.filter((copy) => asked.has(copy.logId) || isPassed(cursor, copy));
   const counts = whatCounts(within, cursor, homes);

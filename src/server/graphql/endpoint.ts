@@ -7,7 +7,7 @@ import { type Refusal, refuse } from '../refusal.ts';
 import { readBody } from '../request-body.ts';
 import { createTurns } from '../turns.ts';
 import { createAnswerSize, MAX_ANSWER_LENGTH } from './answer-size.ts';
-import { createGraphql, type GraphqlDeps } from './yoga.ts';
+import { createGraphql, type GraphqlDeps, type YogaContext } from './yoga.ts';
 
 /** `/graphql`, for requests that may ask: from the body to the last byte of the answer. */
 export interface GraphqlEndpoint {
@@ -42,11 +42,14 @@ const MAX_HALF_READ = 1_000;
 /** How long requests may be executed in one turn of the event loop before the next waits for another, ms. */
 const TURN_MS = 10;
 
+/** An answer of that length fits into what the system keeps for a connection: nobody waits until it is read. */
+const SMALL_LENGTH = 16_000;
+
 /** What is to be sent. */
 interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer;
+  readonly text: string;
 }
 
 export function createGraphqlEndpoint(
@@ -78,21 +81,31 @@ export function createGraphqlEndpoint(
       ...(body !== null && { body }),
     });
     const answerSize = createAnswerSize();
-    const answer = await yoga.fetch(asked, { ...deps.contextFor(viewer), answerSize, share });
+    // Behind another object: Yoga copies the properties of what it is given, one by one, and more than once.
+    const context: YogaContext = { ...deps.contextFor(viewer), answerSize, share };
+    const answer = await yoga.fetch(asked, Object.create(context) as YogaContext);
     if (share.isRefused) return busy;
     if (answerSize.isExceeded) return tooLong;
     if (answer.status === notAcceptable.status) return notAcceptable;
     const text = await answer.text();
     if (text.length > MAX_ANSWER_LENGTH) return tooLong;
-    return { status: answer.status, headers: Object.fromEntries(answer.headers), body: Buffer.from(text) };
+    return { status: answer.status, headers: Object.fromEntries(answer.headers), text };
   }
 
-  function send(response: ServerResponse, { status, headers, body }: Answer): Promise<void> | undefined {
-    return load.send({ bytes: body.length, cut: () => response.destroy() }, async () => {
-      response.writeHead(status, headers);
-      if (body.length === 0) response.end();
-      else await endWhenSent(response, body);
+  /** Undefined where it was too much. */
+  async function send(response: ServerResponse, { status, headers, text }: Answer): Promise<true | undefined> {
+    if (text.length <= SMALL_LENGTH) {
+      response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(text) }).end(text);
+      return true;
+    }
+    const body = Buffer.from(text);
+    const sent = load.send({ bytes: body.length, cut: () => response.destroy() }, () => {
+      response.writeHead(status, { ...headers, 'content-length': body.length });
+      return endWhenSent(response, body);
     });
+    if (!sent) return undefined;
+    await sent;
+    return true;
   }
 
   return {
@@ -105,9 +118,7 @@ export function createGraphqlEndpoint(
         return execute(request, { body, viewer, share });
       });
       if (answer === undefined || 'code' in answer) return refuse(request, response, answer ?? busy);
-      const sent = send(response, answer);
-      if (!sent) return refuse(request, response, busy);
-      await sent;
+      if (!(await send(response, answer))) refuse(request, response, busy);
     },
     refuseHalfRead(refusal) {
       for (const one of halfRead) endUnread(one, refusal);
