@@ -43,3 +43,28 @@ test('what escaping adds counts, too', async (t) => {
   assert.equal((await edge.ask(query(2))).status, 200);
   assert.deepEqual(codesOf(await edge.ask(query(3))), ['BAD_USER_INPUT']);
 });
+
+test('a list that is longer than its cost says is not walked when that is too much', async (t) => {
+  const town = createSource('town');
+  const edge = await openEdge({ sources: [town] });
+  t.after(() => edge.close());
+  const gaps = Array.from({ length: 5_000 }, (_, n) => ({ id: `g${n}`, reason: 'PAGE_CAP' as const, final: true }));
+  let looked = 0;
+  for (const gap of gaps) {
+    const { reason } = gap;
+    Object.defineProperty(gap, 'reason', {
+      get() {
+        looked += 1;
+        return reason;
+      },
+    });
+  }
+  const { timelines } = edge.store;
+  t.mock.method(timelines, 'readLog', async () => ({ version: 0, gaps, counts: {} }));
+  const query = (count: number) =>
+    `{ timeline(limit: 1) { gaps { ...G } } } fragment G on TimelineGap { ${Array.from({ length: count }, (_, n) => `r${n}: reason`).join(' ')} }`;
+  assert.deepEqual(codesOf(await edge.ask(query(900))), ['BAD_USER_INPUT']);
+  assert.equal(looked, 0);
+  const answer = await edge.ask(query(3));
+  assert.deepEqual([codesOf(answer), answer.data.timeline.gaps.length, looked], [[], 5_000, 15_000]);
+});
