@@ -16,10 +16,13 @@ const status = { id: '1', created_at: '2026-11-20T12:00:00Z', visibility: 'publi
 const context = { host: 'town.example', idScheme: 'mastodon' } as const;
 const link = { short: 'https://t.co/a', target: 'https://a.example/' };
 
+// Never the same twice: what is read again as it was is remembered.
+let read = 0;
+
 const rows = [];
 for (const [shape, make] of Object.entries(HOSTILE_TEXTS)) {
   const html = await ratio(make, (text) => htmlToText(sanitise(text)));
-  const tweet = await ratio(make, (text) => readTweetText(text, [link]));
+  const tweet = await ratio(make, (text) => readTweetText(`${text} ${read++}`, [link]));
   const name = await ratio(make, (text) => toPost({ ...status, account: { id: '2', display_name: text } }, context));
   rows.push([shape, short(html.longMs), html.ratio, tweet.ratio, name.ratio]);
 }

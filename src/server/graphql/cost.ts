@@ -1,4 +1,5 @@
 import {
+  BREAK,
   type DocumentNode,
   GraphQLError,
   type GraphQLSchema,
@@ -9,6 +10,7 @@ import {
   parse,
   TypeInfo,
   ValidationContext,
+  visit,
 } from 'graphql';
 import { type ComplexityEstimator, createComplexityRule } from 'graphql-query-complexity';
 import type { Plugin } from 'graphql-yoga';
@@ -76,9 +78,41 @@ export function createCost(schema: GraphQLSchema, sources: number): (document: D
   const costOfSchema: ComplexityEstimator = ({ field, childComplexity }) =>
     field.name === '__schema' ? Math.ceil(childComplexity * scale) : undefined;
   const estimators = [costOfSchema, costOfSources, costOfField];
-  return (document, asked = {}) =>
+  const costOf = (document: DocumentNode, asked: Asked) =>
     Math.max(...EITHER.map((name) => measure(document, asked, [without(name), ...estimators])));
+
+  const fixed = new WeakMap<DocumentNode, Map<string, number> | undefined>();
+  return (document, asked = {}) => {
+    if (!fixed.has(document)) fixed.set(document, dependsOnVariables(document) ? undefined : new Map());
+    const known = fixed.get(document);
+    const name = asked.operationName ?? '';
+    const cost = known?.get(name) ?? costOf(document, asked);
+    // The names are the client's: those of no operation are not kept.
+    if (cost > 0) known?.set(name, cost);
+    return cost;
+  };
 }
+
+/** True where a variable says how long a list is, or whether something is selected. */
+function dependsOnVariables(document: DocumentNode): boolean {
+  let depends = false;
+  visit(document, {
+    Argument({ name, value }) {
+      if (!SIZING.has(name.value)) return false;
+      visit(value, {
+        Variable() {
+          depends = true;
+          return BREAK;
+        },
+      });
+      return depends ? BREAK : false;
+    },
+  });
+  return depends;
+}
+
+/** Arguments of fields, and of `@include` and `@skip`. */
+const SIZING = new Set(['limit', 'ids', 'count', 'if']);
 
 /** Of a timeline page, as many as it was asked for are either the one or the other. */
 const EITHER = ['entries', 'edited'] as const;

@@ -32,6 +32,30 @@ test('what an argument does not say is its default, in the text or as a variable
   assert.equal(cost('query ($i: [ID!]!) { posts(ids: $i) { id } }', { i: ['1@a', '2@a', '3@a'] }), 3 * (READ + 1));
 });
 
+test('the cost of a document is the same each time, and another for other variables and operations', () => {
+  const costOf = createCost(schema, 1);
+  const document = parse(
+    'query A($n: Int, $since: String) { timeline(limit: $n, since: $since) { hasNewer } } query B { viewer { id } }',
+  );
+  for (let times = 0; times < 2; times++) {
+    assert.equal(costOf(document, { operationName: 'A', variables: { n: 3 } }), 3 * (READ + 1));
+    assert.equal(costOf(document, { operationName: 'A', variables: { n: 4 } }), 4 * (READ + 1));
+    assert.equal(costOf(document, { operationName: 'B' }), 2);
+  }
+  const fixed = parse(
+    'query A($since: String) { timeline(limit: 5, since: $since) { hasNewer } } query B { viewer { id } }',
+  );
+  for (const since of ['x', 'y']) {
+    assert.equal(costOf(fixed, { operationName: 'A', variables: { since } }), 5 * (READ + 1));
+    assert.equal(costOf(fixed, { operationName: 'B' }), 2);
+  }
+  const skips = parse('query ($no: Boolean!) { viewer { id userId @skip(if: $no) } }');
+  assert.deepEqual(
+    [true, false].map((no) => costOf(skips, { variables: { no } })),
+    [2, 3],
+  );
+});
+
 test('fragments, inline ones and aliases count each time, what is skipped does not', () => {
   const text = `query ($yes: Boolean!) { a: viewer { ...V } b: viewer { ... { ...V } } viewer @skip(if: $yes) { id } }
     fragment V on Viewer { id userId }`;
