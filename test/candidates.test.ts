@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { createCandidates } from '../src/candidates.ts';
 import { StoreUnavailableError } from '../src/errors.ts';
-import { sizeOf } from '../src/post.ts';
+import { sizeOf } from '../src/post-size.ts';
 import type { Source } from '../src/source.ts';
 import { openSqliteStore } from '../src/stores/sqlite.ts';
 import type { Store } from '../src/stores/store.ts';

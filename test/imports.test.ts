@@ -55,6 +55,7 @@ const FLOORS: readonly { readonly floor: string; readonly files: readonly string
       'src/clean-text.ts',
       'src/errors.ts',
       'src/post.ts',
+      'src/post-size.ts',
       'src/source.ts',
       'src/home-copy.ts',
       'src/clock.ts',

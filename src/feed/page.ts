@@ -1,7 +1,8 @@
 import { type Problem, StoreUnavailableError } from '../errors.ts';
 import { hasServed } from '../ids/served-set.ts';
 import type { FeedCursor } from '../ids/tokens.ts';
-import { type Post, type PostId, sizeOf } from '../post.ts';
+import type { Post, PostId } from '../post.ts';
+import { sizeOf } from '../post-size.ts';
 import type { Reason } from '../recommenders/recommender.ts';
 import type { InstanceCut, InstanceHeader } from '../stores/feed-store.ts';
 import { canGoOnAfter, cursorAfter } from './cursor.ts';

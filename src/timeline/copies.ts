@@ -1,4 +1,5 @@
-import { type Post, type PostId, sizeOf } from '../post.ts';
+import type { Post, PostId } from '../post.ts';
+import { sizeOf } from '../post-size.ts';
 import type { Store } from '../stores/store.ts';
 import type { LogRecord } from '../stores/timeline-store.ts';
 

@@ -1,5 +1,6 @@
 import { UpstreamError } from '../errors.ts';
-import { type Post, type PostId, sizeOf } from '../post.ts';
+import type { Post, PostId } from '../post.ts';
+import { sizeOf } from '../post-size.ts';
 import type { UpstreamPage } from '../upstreams/upstream.ts';
 
 /** What a poll read, page after page. */

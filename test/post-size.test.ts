@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Post } from '../src/post.ts';
-import { sizeOf } from '../src/post.ts';
+import { sizeOf } from '../src/post-size.ts';
 import { createPost, createSource } from './edge-fixture.ts';
 
 const plain = createPost(createSource('town'), 1);
