@@ -1,3 +1,5 @@
+import { createCollector } from './collect-bytes.ts';
+
 /** Real pages nest at most 9 levels. */
 const MAX_DEPTH = 64;
 /**
@@ -12,25 +14,11 @@ const BACKSLASH = 0x5c;
 const OPENING = new Set([0x5b, 0x7b]);
 const CLOSING = new Set([0x5d, 0x7d]);
 
-const FIRST_BYTES = 65_536;
-
 /** Reads a stream to its end. Undefined where it holds more than `maxBytes`: then it is destroyed and the rest is never read. */
 export async function readAtMost(stream: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Buffer | undefined> {
-  // Copied as they come: one that is kept costs a hundred bytes, however short it is.
-  let bytes = Buffer.allocUnsafe(Math.min(maxBytes, FIRST_BYTES));
-  let size = 0;
-  for await (const chunk of stream) {
-    const end = size + chunk.length;
-    if (end > maxBytes) return undefined;
-    if (end > bytes.length) {
-      const larger = Buffer.allocUnsafe(Math.min(maxBytes, Math.max(end, 2 * bytes.length)));
-      bytes.copy(larger, 0, 0, size);
-      bytes = larger;
-    }
-    bytes.set(chunk, size);
-    size = end;
-  }
-  return bytes.subarray(0, size);
+  const body = createCollector(maxBytes);
+  for await (const chunk of stream) if (!body.add(chunk)) return undefined;
+  return body.whole();
 }
 
 /**

@@ -52,6 +52,7 @@ const FLOORS: readonly { readonly floor: string; readonly files: readonly string
     floor: 'base',
     files: [
       'src/bounded-json.ts',
+      'src/collect-bytes.ts',
       'src/clean-text.ts',
       'src/errors.ts',
       'src/post.ts',

@@ -149,3 +149,19 @@ function statusOfChunked(url: string, text: string, headers: Record<string, stri
   request.end(text.slice(100));
   return promise;
 }
+
+test('a body in very many pieces is refused, one in many is not', async () => {
+  const ask = (pieces: number) => {
+    const { promise, resolve, reject } = Promise.withResolvers<number>();
+    const request = httpRequest(`${edge.url}/graphql`, { method: 'POST', headers: json, agent: false });
+    request.once('response', (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    });
+    request.once('error', reject);
+    for (const piece of body.padEnd(pieces, ' ')) request.write(piece);
+    request.end();
+    return promise;
+  };
+  assert.deepEqual([await ask(9_000), await ask(10_001)], [200, 413]);
+});

@@ -25,11 +25,12 @@ const remembered = new LRUCache<string, Words>({
 
 /** The words of a post from its HTML, at most MAX_WORDS_BYTES: what is longer is cut and ends in `…`. */
 export function readHtml(content: string): Words {
-  return once(content, () => boundWords(content, htmlWords));
+  return once(`html\0${content}`, () => boundWords(content, htmlWords));
 }
 
 /**
- * What `read` makes of this. Posts are read again and again as they are: the same one gives the same object, as far as memory
+ * What `read` makes of this, which begins with a word of its own for each kind: what authors write must not be taken for another
+ * kind. Posts are read again and again as they are: the same one gives the same object, as far as memory
  * goes.
  */
 export function once(raw: string, read: () => Words): Words {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import { htmlToText, sanitise } from '../../src/upstreams/html.ts';
+import { readTweetText } from '../../src/upstreams/twitter-text.ts';
 import { boundWords, MAX_WORDS_BYTES, readHtml } from '../../src/upstreams/words.ts';
 import { HOSTILE_TEXTS } from './hostile-text.ts';
 
@@ -80,4 +81,12 @@ test('all tries to cut read at most four times the text', () => {
     return { text: source, html: source.length > 10 ? 'x'.repeat(MAX_WORDS_BYTES) : '' };
   });
   assert.ok(read.reduce((sum, length) => sum + length, 0) <= 400_000);
+});
+
+test('what a status says is never taken for a tweet, nor a tweet for a status', () => {
+  const tweet = 'Genuine tweet: vote on Tuesday';
+  const key = `tweet\0${JSON.stringify([tweet, []])}`;
+  for (const forged of [key, `html\0${key}`]) readHtml(forged);
+  assert.equal(readTweetText(tweet, []).text, tweet);
+  assert.equal(readHtml(key).text, htmlToText(sanitise(key)));
 });

@@ -6,6 +6,7 @@ import {
   getIntrospectionQuery,
   getNullableType,
   getOperationAST,
+  getVariableValues,
   isListType,
   parse,
   TypeInfo,
@@ -66,6 +67,14 @@ export function createCost(schema: GraphQLSchema, sources: number): (document: D
   function measure(document: DocumentNode, { variables, operationName }: Asked, estimators: ComplexityEstimator[]) {
     const operation = getOperationAST(document, operationName);
     if (!operation) return 0;
+    // What is wrong with them the execution tells, and ends after fifty errors: each is made anew, with its place in the text.
+    const { errors } = getVariableValues(
+      schema,
+      operation.variableDefinitions ?? [],
+      { ...variables },
+      { maxErrors: 1 },
+    );
+    if (errors) return 0;
     // It would tell what the execution refuses again: a field with such arguments is not resolved, and costs nothing.
     const context = new ValidationContext(schema, document, new TypeInfo(schema), () => {});
     const options = { maximumComplexity: Number.MAX_VALUE, estimators, variables: { ...variables } };

@@ -175,3 +175,18 @@ test('operations that cost too much together are answered 503 with Retry-After, 
   assert.deepEqual([fits > 20, statuses.filter((status) => status === 200).length], [true, fits]);
   dataOf(await edge.ask(query));
 });
+
+test('of variables that are wrong no more is looked at than the first mistake', () => {
+  let looked = 0;
+  const ids = new Proxy(
+    Array.from({ length: 9_000 }, () => null),
+    {
+      get(target, name, receiver) {
+        if (typeof name === 'string' && /^\d+$/.test(name)) looked += 1;
+        return Reflect.get(target, name, receiver);
+      },
+    },
+  );
+  assert.equal(cost('query ($a: [ID!]!) { posts(ids: $a) { id } }', { a: ids }), 0);
+  assert.ok(looked < 100, `${looked} items were looked at`);
+});
