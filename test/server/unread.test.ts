@@ -44,31 +44,46 @@ test('answers that nobody reads hold 64 MB and no more, and small ones are answe
   assert.equal((await sendRequest(`${edge.url}/health`, { method: 'GET' })).status, 200);
 });
 
-test('of bodies that do not come whole the oldest gives its place to the next', async (t) => {
-  const edge = await openEdge();
+test('of bodies that do not come whole the oldest gives its place to the next, once, also where it cannot be told yet', async (t) => {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const edge = await openEdge({
+    replace: ({ timeline }) => ({
+      timeline: {
+        async read(request) {
+          await released;
+          return timeline.read(request);
+        },
+      },
+    }),
+  });
   t.after(() => edge.close());
-  const port = Number(new URL(edge.url).port);
   const begun: Socket[] = [];
   t.after(() => begun.forEach((socket) => void socket.destroy()));
   const head =
-    'POST /graphql HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{';
-  const begin = async () => {
+    'POST /graphql HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n';
+  const padded = (query: string) => JSON.stringify({ query }).padEnd(99, ' ');
+  const begin = async (before = '') => {
     const asked = once(edge.httpServer, 'request');
-    const socket = connect({ port, host: '127.0.0.1' });
+    const socket = connect({ port: Number(new URL(edge.url).port), host: '127.0.0.1' });
     begun.push(socket);
-    socket.write(head);
+    socket.write(`${before}${head}{`);
     await asked;
     return socket;
   };
-  const first = await begin();
+  // Its answer waits behind another on the same connection.
+  const first = await begin(head + padded('{ timeline { hasNewer } }'));
   for (let n = 1; n < 1_000; n++) await begin();
-  const told = once(first, 'data');
-  const last = await begin();
-  assert.match(String((await told)[0]), /^HTTP\/1.1 408 /);
-  const query = '"query":"{ viewer { userId } }"';
-  last.write(`${query}${' '.repeat(97 - query.length)}}`);
-  const [answer] = await once(last, 'data');
-  assert.match(String(answer), /^HTTP\/1.1 200 /);
+  const last = [await begin(), await begin()];
+  assert.match(String((await once(begun[1] ?? first, 'data'))[0]), /^HTTP\/1.1 408 /);
+  for (const socket of last) {
+    socket.write(padded('{ viewer { userId } }').slice(1));
+    assert.match(String((await once(socket, 'data'))[0]), /^HTTP\/1.1 200 /);
+  }
+  release();
+  let told = '';
+  for await (const chunk of first.setEncoding('utf8')) told += chunk;
+  assert.match(told, /^HTTP\/1.1 200 [\s\S]*HTTP\/1.1 408 /);
+  assert.deepEqual(edge.logged, []);
 });
 
 test('the type of a body is taken in any case', async (t) => {

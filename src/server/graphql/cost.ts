@@ -64,6 +64,9 @@ export function createCost(schema: GraphQLSchema, sources: number): (document: D
   const costOfSources: ComplexityEstimator = ({ type, field, childComplexity }) =>
     type.name === 'Query' && field.name === 'sources' ? sourceCount * (1 + childComplexity) : undefined;
 
+  /** False once a field was left out of a cost. */
+  let isWhole = true;
+
   function measure(document: DocumentNode, { variables, operationName }: Asked, estimators: ComplexityEstimator[]) {
     const operation = getOperationAST(document, operationName);
     if (!operation) return 0;
@@ -75,8 +78,10 @@ export function createCost(schema: GraphQLSchema, sources: number): (document: D
       { maxErrors: 1 },
     );
     if (errors) return 0;
-    // It would tell what the execution refuses again: a field with such arguments is not resolved, and costs nothing.
-    const context = new ValidationContext(schema, document, new TypeInfo(schema), () => {});
+    // A field whose arguments the execution refuses is not resolved, and costs nothing this time.
+    const context = new ValidationContext(schema, document, new TypeInfo(schema), () => {
+      isWhole = false;
+    });
     const options = { maximumComplexity: Number.MAX_VALUE, estimators, variables: { ...variables } };
     const visitor = createComplexityRule(options)(context);
     visitor.onOperationDefinitionEnter(operation);
@@ -95,9 +100,12 @@ export function createCost(schema: GraphQLSchema, sources: number): (document: D
     if (!fixed.has(document)) fixed.set(document, dependsOnVariables(document) ? undefined : new Map());
     const known = fixed.get(document);
     const name = asked.operationName ?? '';
-    const cost = known?.get(name) ?? costOf(document, asked);
+    const kept = known?.get(name);
+    if (kept !== undefined) return kept;
+    isWhole = true;
+    const cost = costOf(document, asked);
     // The names are the client's: those of no operation are not kept.
-    if (cost > 0) known?.set(name, cost);
+    if (isWhole && cost > 0) known?.set(name, cost);
     return cost;
   };
 }

@@ -41,7 +41,7 @@ export function useDocuments(): Plugin {
 
 /** The parser calls itself for each list in a list: the few thousand that the tokens allow may be too many for the stack. */
 function parseShallow(source: string, options?: object): DocumentNode {
-  if (source.split(/[\r\n]/, MAX_LINES + 1).length > MAX_LINES) {
+  if (source.split(/\r\n|[\r\n]/, MAX_LINES + 1).length > MAX_LINES) {
     throw new GraphQLError(`Syntax Error: a document must have at most ${MAX_LINES} lines.`);
   }
   try {

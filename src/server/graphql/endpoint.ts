@@ -62,11 +62,18 @@ export function createGraphqlEndpoint(
 
   async function readWhole(request: IncomingMessage, response: ServerResponse) {
     const [oldest] = halfRead;
-    if (oldest && halfRead.size >= MAX_HALF_READ) endUnread(oldest, tooSlow);
+    if (oldest && halfRead.size >= MAX_HALF_READ) end(oldest, tooSlow);
     halfRead.set(request, response);
     const body = await readBody(request);
     halfRead.delete(request);
     return body;
+  }
+
+  /** Once: it is forgotten before its client hears of it. */
+  function end([request, response]: readonly [IncomingMessage, ServerResponse], refusal: Refusal): void {
+    halfRead.delete(request);
+    response.once('close', () => request.destroy());
+    refuse(request, response, refusal);
   }
 
   /** An answer of at most MAX_ANSWER_LENGTH, or why there is none. */
@@ -121,15 +128,10 @@ export function createGraphqlEndpoint(
       if (!(await send(response, answer))) refuse(request, response, busy);
     },
     refuseHalfRead(refusal) {
-      for (const one of halfRead) endUnread(one, refusal);
+      for (const one of halfRead) end(one, refusal);
     },
     async dispose() {
       await yoga.dispose();
     },
   };
-}
-
-function endUnread([request, response]: readonly [IncomingMessage, ServerResponse], refusal: Refusal): void {
-  response.once('close', () => request.destroy());
-  refuse(request, response, refusal);
 }

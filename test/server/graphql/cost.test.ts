@@ -49,6 +49,8 @@ test('the cost of a document is the same each time, and another for other variab
     assert.equal(costOf(fixed, { operationName: 'A', variables: { since } }), 5 * (READ + 1));
     assert.equal(costOf(fixed, { operationName: 'B' }), 2);
   }
+  const partly = parse('query ($x: ID = "1@a") { post(id: $x) { id url text } viewer { id } }');
+  assert.deepEqual([costOf(partly, { variables: { x: null } }), costOf(partly, {})], [2, 2 + 4]);
   const skips = parse('query ($no: Boolean!) { viewer { id userId @skip(if: $no) } }');
   assert.deepEqual(
     [true, false].map((no) => costOf(skips, { variables: { no } })),
