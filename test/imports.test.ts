@@ -51,9 +51,7 @@ const FLOORS: readonly { readonly floor: string; readonly files: readonly string
   {
     floor: 'base',
     files: [
-      'src/bounded-json.ts',
-      'src/collect-bytes.ts',
-      'src/clean-text.ts',
+      'src/input/',
       'src/errors.ts',
       'src/post.ts',
       'src/post-size.ts',

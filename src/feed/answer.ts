@@ -1,5 +1,5 @@
-import { toLine } from '../clean-text.ts';
 import { parsePostId } from '../ids/post-id.ts';
+import { toLine } from '../input/clean-text.ts';
 import type { PostId } from '../post.ts';
 import { REASON_KINDS, type Reason, type RecommendedItem } from '../recommenders/recommender.ts';
 

@@ -1,7 +1,7 @@
 import { Agent, type Dispatcher } from 'undici';
 import { z } from 'zod';
-import { parseBoundedJson, readAtMost } from '../bounded-json.ts';
 import { RecommenderUnavailableError } from '../errors.ts';
+import { parseBoundedJson, readAtMost } from '../input/bounded-json.ts';
 import {
   REASON_KINDS,
   type Reason,

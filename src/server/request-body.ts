@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { createCollector } from '../collect-bytes.ts';
+import { createCollector } from '../input/collect-bytes.ts';
 import type { Refusal } from './refusal.ts';
 
 const MAX_BODY_BYTES = 100_000;

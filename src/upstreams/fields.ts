@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { cutText, isClean, startOf, toLine, toLines } from '../clean-text.ts';
+import { cutText, isClean, startOf, toLine, toLines } from '../input/clean-text.ts';
 
 /**
  * What a field of an upstream's body may hold. A field that we can do without becomes `undefined` when it is missing,

@@ -1,5 +1,5 @@
 import sanitizeHtml from 'sanitize-html';
-import { cleanHtml, isClean, startOf } from '../clean-text.ts';
+import { cleanHtml, isClean, startOf } from '../input/clean-text.ts';
 import { isWebUrl } from './fields.ts';
 
 /** More than any post of the servers we know has; what is beyond is cut. Deep nesting costs the sanitiser its square. */

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { readAtMost } from '../bounded-json.ts';
 import { UpstreamError } from '../errors.ts';
+import { readAtMost } from '../input/bounded-json.ts';
 
 /**
  * Reads a reply's body to its end as UTF-8. `maxBytes` bounds what comes over the wire and what it unpacks to.

@@ -1,4 +1,4 @@
-import { parseBoundedJson } from '../bounded-json.ts';
+import { parseBoundedJson } from '../input/bounded-json.ts';
 import type { HttpReply, HttpRequest } from './http.ts';
 
 /** Headers that are secrets, or untrue of a body that is unpacked. */

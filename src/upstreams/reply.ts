@@ -1,5 +1,5 @@
-import { parseBoundedJson } from '../bounded-json.ts';
 import { UpstreamError, type UpstreamErrorCode } from '../errors.ts';
+import { parseBoundedJson } from '../input/bounded-json.ts';
 import { type HttpReply, requestLabel } from './http.ts';
 import { isEndpointLimit, isRetryGuessed, readRetryAfter, readRetryAt } from './rate-limit.ts';
 

@@ -1,4 +1,4 @@
-import { toLines } from '../clean-text.ts';
+import { toLines } from '../input/clean-text.ts';
 import { isWebUrl } from './fields.ts';
 import { textToHtml, unescapeHtml } from './html.ts';
 import { boundWords, once, type Words } from './words.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { startOf } from '../clean-text.ts';
+import { startOf } from '../input/clean-text.ts';
 import { htmlToText, sanitise, withinBounds } from './html.ts';
 
 /** What a post says, twice. */

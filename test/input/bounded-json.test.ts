@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { parseBoundedJson, readAtMost } from '../src/bounded-json.ts';
+import { parseBoundedJson, readAtMost } from '../../src/input/bounded-json.ts';
 
 const nested = (open: string, close: string, levels: number) => `${open.repeat(levels)}${close.repeat(levels)}`;
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { cleanHtml, cutText, isClean, toLine, toLines } from '../src/clean-text.ts';
+import { cleanHtml, cutText, isClean, toLine, toLines } from '../../src/input/clean-text.ts';
 
 const OVERRIDE = '\u202e';
 const EMBED = '\u202b';
