@@ -23,7 +23,7 @@ const mappers = {
   SourceCounts: '../stores/timeline-store.ts#LogCounts',
   TimelineEntry: '../resolvers/models.ts#TimelineEntry',
   TimelineGap: '../resolvers/models.ts#TimelineGap',
-  TimelinePage: '../timeline/read.ts#TimelineView',
+  TimelinePage: '../timeline/reader/read.ts#TimelineView',
   Viewer: '../resolvers/models.ts#SignedIn',
 };
 

@@ -1,7 +1,7 @@
 import { createServer, Agent as HttpAgent, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { systemClock } from '../src/clock.ts';
-import { createTimelineReader } from '../src/timeline/read.ts';
+import { createTimelineReader } from '../src/timeline/reader/read.ts';
 import { createPost, createSource, openEdge, publish } from '../test/edge-fixture.ts';
 import { print, short, sideBySide } from './side-by-side.ts';
 

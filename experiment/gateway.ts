@@ -82,7 +82,7 @@ function mortalStore(
   store: Store,
   isDead: () => boolean,
   onCommit: () => void,
-): Pick<Store, 'timelines' | 'posts' | 'leases' | 'signals'> {
+): Pick<Store, 'timelines' | 'posts' | 'leases' | 'signals' | 'notes' | 'quotas'> {
   const never = new Promise<never>(() => {});
   function mortal<Port extends object>(port: Port): Port {
     return new Proxy(port, {
@@ -98,6 +98,9 @@ function mortalStore(
       },
     });
   }
-  const { timelines, posts, leases, signals } = store;
-  return { timelines: mortal(timelines), posts: mortal(posts), leases: mortal(leases), signals };
+  const { timelines, posts, leases, signals, notes, quotas } = store;
+  return {
+    ...{ timelines: mortal(timelines), posts: mortal(posts), leases: mortal(leases), signals },
+    ...{ notes: mortal(notes), quotas: mortal(quotas) },
+  };
 }

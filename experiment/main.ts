@@ -9,7 +9,7 @@ import { failures, summarise, table } from './summary.ts';
 
 const USAGE = `npm run experiment -- [options]
 
-Runs Sluice and four usual pollers past the same simulated traffic, prints what each lost, and writes a report with charts.
+Runs Sluice and the baseline pollers past the same simulated traffic, prints what each lost, and writes a report with charts.
 
   --scenario TEXT   only scenarios whose name holds TEXT; may be given more than once
   --seeds N         N fixed seeds (at most ${FIXED_SEEDS.length}) and as many drawn; default ${FIXED_SEEDS.length}

@@ -1,5 +1,5 @@
 import { init } from 'echarts';
-import type { Row, ScenarioSummary } from './summary.ts';
+import { describeChanges, type Row, type ScenarioSummary } from './summary.ts';
 
 /** The lab's figures as one page: charts as SVG, no scripts, nothing fetched. */
 export function renderReport(
@@ -20,7 +20,7 @@ th:first-child, td:first-child { text-align: left; } tr.ours { font-weight: 600;
 .good { color: #17692f; font-weight: 600; } .bad { color: #a11; } svg { max-width: 100%; height: auto; }
 </style>
 <h1>The leak lab</h1>
-<p>${posts.toLocaleString('en')} posts went past five pollers that share one schedule, in ${summaries.length} scenarios with ${about.seeds.length} seeds each
+<p>${posts.toLocaleString('en')} posts went past Sluice and the baseline pollers, which share one schedule, in ${summaries.length} scenarios with ${about.seeds.length} seeds each
 (${escapeHtml(about.seeds.join(', '))}), under virtual time. ${about.madeAt.toISOString()}.</p>
 ${verdict}
 ${CHARTS.map((chart) => `<h2>${chart.title}</h2><p>${chart.says}</p>${draw(summaries, chart)}`).join('\n')}
@@ -88,7 +88,7 @@ function draw(summaries: readonly ScenarioSummary[], { value, unit }: Chart): st
   return svg;
 }
 
-function renderTable({ scenario, runs, posts, rows }: ScenarioSummary): string {
+function renderTable({ scenario, runs, posts, rows, changes }: ScenarioSummary): string {
   const head = ['', 'lost', 'in told gaps', 'twice', 'requests', 'ratio', 'read again', 'delay p50', 'p99'];
   const cells = (row: Row) => [
     escapeHtml(row.poller),
@@ -98,7 +98,7 @@ function renderTable({ scenario, runs, posts, rows }: ScenarioSummary): string {
     ...[row.p50Ms, row.p99Ms].map((ms) => `${(ms / 1000).toFixed(1)} s`),
   ];
   const body = rows.map((row, at) => `<tr${at === 0 ? ' class="ours"' : ''}>${cells(row).map(td).join('')}</tr>`);
-  return `<table><caption>${escapeHtml(scenario.name)}: ${posts.toLocaleString('en')} posts in ${runs} runs</caption>
+  return `<table><caption>${escapeHtml(scenario.name)}: ${posts.toLocaleString('en')} posts in ${runs} runs${describeChanges(changes)}</caption>
 <tr>${head.map((each) => `<th>${each}</th>`).join('')}</tr>${body.join('')}</table>`;
 }
 

@@ -1,10 +1,10 @@
 import { UpstreamError } from '../src/errors.ts';
-import type { RivalRead } from '../src/experiment/rivals.ts';
+import type { BaselineRead } from '../src/experiment/baseline-pollers.ts';
 import type { RateLimit, Upstream } from '../src/upstreams/upstream.ts';
 import { createSimulatedServer, type SimulatedServer } from '../test/simulated-server.ts';
 import type { VirtualClock } from '../test/virtual-clock.ts';
+import type { FaultPlan } from './fault-plan.ts';
 import type { Scenario } from './scenarios.ts';
-import type { Weather } from './weather.ts';
 
 export const PAGE_SIZE = 40;
 
@@ -13,19 +13,24 @@ export interface LabServer {
   readonly simulated: SimulatedServer;
   /** As our gateway sees it. `isDead` breaks all off: a killed process hears nothing any more. */
   upstreamFor(options: { onPoll: () => Promise<void>; isDead: () => boolean; isFirst: () => boolean }): Upstream;
-  /** As a rival sees it. */
-  readFor(name: string): RivalRead;
+  /** As a baseline sees it. */
+  readFor(name: string): BaselineRead;
   /** Requests of ours for pages and by id, 429s included. */
   readonly requests: number;
 }
 
 /** The server's clock starts with the run and is never set. */
-export function createLabServer({ limit }: Scenario, weather: Weather, clock: VirtualClock): LabServer {
-  const simulated = createSimulatedServer({ clock, scheme: 'mastodon', pageSize: PAGE_SIZE });
+export function createLabServer({ limit, scheme }: Scenario, faults: FaultPlan, clock: VirtualClock): LabServer {
+  const simulated = createSimulatedServer({
+    clock,
+    scheme: scheme ?? 'mastodon',
+    isOpaque: scheme === 'opaque',
+    pageSize: PAGE_SIZE,
+  });
   const ours = createLimiter(limit, simulated.now);
   let requests = 0;
 
-  const isStorm = () => weather.storms.some(({ fromMs, toMs }) => clock.elapsedMs >= fromMs && clock.elapsedMs < toMs);
+  const isStorm = () => faults.storms.some(({ fromMs, toMs }) => clock.elapsedMs >= fromMs && clock.elapsedMs < toMs);
 
   /** What the headers say, in the local time in which adapters reckon without a `Date`. */
   function admit(limiter: Limiter): RateLimit {
@@ -51,9 +56,9 @@ export function createLabServer({ limit }: Scenario, weather: Weather, clock: Vi
         describe: upstream.describe,
         async readPage(request) {
           if (isDead()) return never;
-          const isPoll = request.next === undefined && request.before === undefined;
-          // The rivals poll at the very same moment. Sweeps have no since_id.
-          if (isPoll && (request.sinceId !== undefined || isFirst())) await onPoll();
+          const isTop = request.next === undefined && request.before === undefined;
+          // The baselines poll at the very same moment. Sweeps have no since_id; nor need polls have one where ids are opaque.
+          if (isTop && (request.sinceId !== undefined || isFirst() || scheme === 'opaque')) await onPoll();
           requests += 1;
           const rateLimit = admit(ours);
           const page = await upstream.readPage(request);

@@ -1,5 +1,6 @@
+import type { ChangesTold } from './changes.ts';
 import { OURS, type RunResult } from './run.ts';
-import { MOST_REQUESTS, type Scenario } from './scenarios.ts';
+import { mostRequests, type Scenario } from './scenarios.ts';
 
 /** One poller in one scenario, over all seeds. */
 export interface Row {
@@ -21,6 +22,7 @@ export interface ScenarioSummary {
   readonly posts: number;
   /** Ours first, then the plain poller, then the others. */
   readonly rows: readonly Row[];
+  readonly changes: ChangesTold;
 }
 
 export function summarise(scenario: Scenario, results: readonly RunResult[]): ScenarioSummary {
@@ -44,7 +46,15 @@ export function summarise(scenario: Scenario, results: readonly RunResult[]): Sc
       p99Ms: rank(delays, 0.99),
     };
   });
-  return { scenario, runs: results.length, posts: sum(results.map(({ posts }) => posts)), rows };
+  const total = (of: (changes: ChangesTold) => number) => sum(results.map(({ changes }) => of(changes)));
+  const changes = {
+    deleted: total(({ deleted }) => deleted),
+    untoldRemovals: total(({ untoldRemovals }) => untoldRemovals),
+    edited: total(({ edited }) => edited),
+    untoldEdits: total(({ untoldEdits }) => untoldEdits),
+    wronglyRemoved: total(({ wronglyRemoved }) => wronglyRemoved),
+  };
+  return { scenario, runs: results.length, posts: sum(results.map(({ posts }) => posts)), rows, changes };
 }
 
 /** Nearest rank. */
@@ -54,14 +64,18 @@ function rank(sorted: readonly number[], share: number): number {
 
 /** What must hold, and does not: one sentence each. With few seeds the plain poller may be lucky. */
 export function failures(summaries: readonly ScenarioSummary[]): readonly string[] {
-  return summaries.flatMap(({ scenario, rows: [ours, plain] }) => {
+  return summaries.flatMap(({ scenario, rows: [ours, plain], changes }) => {
     if (ours === undefined || plain === undefined) return [`${scenario.name}: nothing ran`];
-    const most = MOST_REQUESTS[scenario.lateness];
+    const most = mostRequests(scenario);
     const told: string[] = [];
     if (ours.lost > 0) told.push(`${OURS} lost ${ours.lost} posts`);
     if (ours.twice > 0) told.push(`${OURS} delivered ${ours.twice} posts twice`);
+    const { deleted, untoldRemovals, edited, untoldEdits, wronglyRemoved } = changes;
+    if (untoldRemovals > 0) told.push(`${OURS} did not tell ${untoldRemovals} of ${deleted} removals`);
+    if (untoldEdits > 0) told.push(`${OURS} did not tell ${untoldEdits} of ${edited} edits`);
+    if (wronglyRemoved > 0) told.push(`${OURS} removed ${wronglyRemoved} posts that are there`);
     if (plain.lost === 0) told.push('the plain poller lost nothing: the scenario shows nothing');
-    if (ours.requestRatio > most) {
+    if (most !== undefined && ours.requestRatio > most) {
       told.push(`${OURS} needed ${ours.requestRatio.toFixed(2)} times the plain poller's requests, at most ${most}`);
     }
     if (ours.p99Ms > plain.p99Ms)
@@ -70,11 +84,18 @@ export function failures(summaries: readonly ScenarioSummary[]): readonly string
   });
 }
 
+/** `, 1,998 of 2,000 removals told`; empty where nothing was changed. */
+export function describeChanges({ deleted, untoldRemovals, edited, untoldEdits }: ChangesTold): string {
+  const part = (what: string, all: number, untold: number) =>
+    all === 0 ? '' : `, ${(all - untold).toLocaleString('en')} of ${all.toLocaleString('en')} ${what} told`;
+  return part('removals', deleted, untoldRemovals) + part('edits', edited, untoldEdits);
+}
+
 /** The figures as text, a scenario a block. */
 export function table(summaries: readonly ScenarioSummary[]): string {
   const head = ['', 'lost', 'in gaps', 'twice', 'requests', 'ratio', 'read again', 'delay p50', 'p99'];
   return summaries
-    .map(({ scenario, runs, posts, rows }) => {
+    .map(({ scenario, runs, posts, rows, changes }) => {
       const lines = rows.map((row) => [
         row.poller,
         ...[row.lost, row.lostInGaps, row.twice, row.requests].map(String),
@@ -86,7 +107,8 @@ export function table(summaries: readonly ScenarioSummary[]): string {
       const text = [head, ...lines].map((line) =>
         line.map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0))).join('  '),
       );
-      return [`${scenario.name}: ${posts} posts in ${runs} runs`, ...text].join('\n');
+      const title = `${scenario.name}: ${posts} posts in ${runs} runs${describeChanges(changes)}`;
+      return [title, ...text].join('\n');
     })
     .join('\n\n');
 }

@@ -1,4 +1,5 @@
 import { encodeSnowflake, MASTODON } from '../src/ids/snowflake.ts';
+import { simulatedId } from '../test/simulated-ids.ts';
 import type { SimulatedPost } from '../test/simulated-timeline.ts';
 import type { Lateness, Scenario } from './scenarios.ts';
 
@@ -12,7 +13,12 @@ const COMMIT_MS = 5;
  * at which it was made; it is visible later by the scenario's lateness.
  */
 export function writePosts(
-  { postsPerSecond, lateness, trafficMs }: Pick<Scenario, 'postsPerSecond' | 'lateness' | 'trafficMs'>,
+  {
+    postsPerSecond,
+    lateness,
+    trafficMs,
+    scheme,
+  }: Pick<Scenario, 'postsPerSecond' | 'lateness' | 'trafficMs' | 'scheme'>,
   startMs: number,
   random: () => number,
 ): readonly SimulatedPost[] {
@@ -26,7 +32,10 @@ export function writePosts(
     const madeMs = Math.floor(atMs);
     sequence = madeMs === lastMs ? sequence + 1 : Math.floor(random() * 60_000);
     lastMs = madeMs;
-    const id = encodeSnowflake(MASTODON, { timeMs: madeMs, sequence: Math.min(sequence, 65_535) });
+    const id =
+      scheme === undefined
+        ? encodeSnowflake(MASTODON, { timeMs: madeMs, sequence: Math.min(sequence, 65_535) })
+        : simulatedId(scheme, madeMs, sequence);
     const visibleAtMs = madeMs + Math.round(drawLateness(lateness, random));
     posts.push({ id, atMs: madeMs, visibleAtMs, text: `post ${posts.length}` });
   }

@@ -10,7 +10,7 @@ import type { ClientWords } from './resolvers/client-words.ts';
 import { mayRead, type Source, type Viewer } from './source.ts';
 import type { SourceStates, SourceView } from './source-states.ts';
 import type { Store } from './stores/store.ts';
-import type { TimelineReader } from './timeline/read.ts';
+import type { TimelineReader } from './timeline/reader/read.ts';
 
 /** What all requests share. */
 export interface ContextDeps {

@@ -6,8 +6,10 @@ import type { Settings } from './config.ts';
 import { createForYou, type ForYou } from './feed/for-you.ts';
 import { createTurns } from './feed/turns.ts';
 import { createFeedWatch } from './feed/watch.ts';
+import { resolveHomeLogs } from './home-logs.ts';
 import { createIdService } from './id-service.ts';
 import { createTokens } from './ids/tokens.ts';
+import { keepNamedLogs } from './kept-logs.ts';
 import { createHydrator } from './loaders.ts';
 import { createRecommender } from './recommenders/registry.ts';
 import { createServer, type GraphqlServer } from './server.ts';
@@ -16,7 +18,7 @@ import { buildSources } from './sources.ts';
 import { openStore } from './stores/registry.ts';
 import type { Store } from './stores/store.ts';
 import { createPollers } from './timeline/pollers.ts';
-import { createTimelineReader } from './timeline/read.ts';
+import { createTimelineReader } from './timeline/reader/read.ts';
 import { createHttpClient } from './upstreams/http.ts';
 
 /** The composition root: everything that one gateway is made of, built from checked settings. Does not listen. */
@@ -26,15 +28,15 @@ export interface Gateway {
   readonly sources: readonly Source[];
   readonly store: Store;
   readonly forYou: ForYou;
-  /** Starts the sources' loops and the sweeping of what expired. */
+  /** Starts the sources' loops and the deleting of what expired. */
   start(): void;
-  /** Ends the loops and the sweeping: after it, nothing but requests uses the store. */
+  /** Ends the loops and the deleting: after it, nothing but requests uses the store. */
   stop(): Promise<void>;
   /** What is left to close after `closeGracefully`: the connections to upstreams. */
   close(): Promise<void>;
 }
 
-const SWEEP_INTERVAL_MS = 60_000;
+const DELETE_INTERVAL_MS = 60_000;
 
 /** Throws ConfigError, StoreUnavailableError. */
 export async function createGateway(deps: {
@@ -46,7 +48,7 @@ export async function createGateway(deps: {
   const { settings, clock, version, log } = deps;
   const store = await openStore(settings.store, { clock, log });
   const http = createHttpClient({ version, clock });
-  const sources = buildSources(settings, { http, clock });
+  const sources = await resolveHomeLogs(buildSources(settings, { http, clock }), { notes: store.notes, clock, log });
 
   const holder = randomUUID();
   const pollers = createPollers({
@@ -58,10 +60,10 @@ export async function createGateway(deps: {
     log,
   });
   const { maxWaitMs } = settings.polling;
-  const timeline = createTimelineReader({ store, refresh: pollers.refresh, clock, maxWaitMs });
+  const keepMs = settings.timeline.keepHours * 3_600_000;
+  const timeline = createTimelineReader({ store, refresh: pollers.refresh, clock, maxWaitMs, keepMs });
   const candidates = createCandidates({ store, sources, refresh: pollers.refresh, clock, maxWaitMs });
-  const { mayFetchById, fetchedById } = pollers;
-  const hydrator = createHydrator({ ...store, sources, mayFetchById, fetchedById, clock });
+  const hydrator = createHydrator({ ...store, sources, ...pollers.readsById, clock });
   const hosts = new Set(sources.map(({ host }) => host));
   const watch = createFeedWatch(log);
   const forYou = createForYou({
@@ -97,7 +99,8 @@ export async function createGateway(deps: {
 
   let started = false;
   const stopped = new AbortController();
-  let sweeping: Promise<void> | undefined;
+  let deleting: Promise<void> | undefined;
+  let naming: Promise<void> | undefined;
   let issuing: Promise<void> | undefined;
   return {
     handler: server.handler,
@@ -109,12 +112,14 @@ export async function createGateway(deps: {
       pollers.start();
       started = true;
       issuing = ids?.run();
-      sweeping = sweepNowAndThen(store, clock, stopped.signal, log);
+      deleting = deleteNowAndThen(store, clock, stopped.signal, log);
+      const keepMs = settings.timeline.keepHours * 3_600_000;
+      naming = keepNamedLogs({ ...store, sources, clock, keepMs, signal: stopped.signal, log });
     },
     async stop() {
       stopped.abort();
       ids?.stop();
-      await Promise.all([pollers.stop(), sweeping, issuing]);
+      await Promise.all([pollers.stop(), deleting, naming, issuing]);
     },
     close: () => http.close(),
   };
@@ -125,13 +130,13 @@ async function tokenKeys(settings: Settings, store: Store): Promise<readonly Buf
   return [await store.secrets.getOrCreate('tokens', randomBytes(32))];
 }
 
-async function sweepNowAndThen(store: Store, clock: Clock, signal: AbortSignal, log: (line: string) => void) {
+async function deleteNowAndThen(store: Store, clock: Clock, signal: AbortSignal, log: (line: string) => void) {
   while (!signal.aborted) {
-    await clock.sleep(SWEEP_INTERVAL_MS, signal);
+    await clock.sleep(DELETE_INTERVAL_MS, signal);
     try {
-      while (!signal.aborted && (await store.sweep(clock.now())));
+      while (!signal.aborted && (await store.deleteExpired(clock.now())));
     } catch (error) {
-      log(`sweeping the store failed, next try in ${SWEEP_INTERVAL_MS / 1000} s: ${(error as Error).message}`);
+      log(`deleting what has expired failed, next try in ${DELETE_INTERVAL_MS / 1000} s: ${(error as Error).message}`);
     }
   }
 }

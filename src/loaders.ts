@@ -31,6 +31,12 @@ export interface Hydrator {
   forViewer(viewer: Viewer): PostLoader;
 }
 
+/** A post of which a read by id says that it is gone. */
+export interface GonePost {
+  readonly postId: PostId;
+  readonly upstreamId: string;
+}
+
 /** `unknown`: no source of this viewer has brought it. */
 interface Loaded {
   readonly kind: 'post' | 'hidden' | 'unknown';
@@ -43,18 +49,20 @@ export function createHydrator(deps: {
   posts: PostStore;
   timelines: Pick<TimelineStore, 'entriesByUri'>;
   sources: readonly Source[];
-  /** Spends one request of the budget for reads by id; false: none is left. */
-  mayFetchById: (source: Source) => boolean;
-  /** Is told what came of the requests that were spent. */
+  /** Takes up to `count` requests of the part for reads by id; returns how many. */
+  takeById: (source: Source, count: number) => Promise<number>;
+  /** Is told what came of the requests that were taken. */
   fetchedById?: FetchedListener | undefined;
+  /** Is told of posts that the upstream says are gone, and which logs that may concern: one answer alone deletes nothing. */
+  foundGone?: ((logIds: readonly string[], posts: readonly GonePost[]) => void) | undefined;
   clock: Clock;
   /** A body read longer ago is read again; 10 min. */
   freshMs?: number | undefined;
   /** A page waits so long for posts by id; 3 s. */
   maxWaitMs?: number | undefined;
 }): Hydrator {
-  const { posts, timelines, sources, mayFetchById, fetchedById, clock, freshMs = 600_000, maxWaitMs = 3_000 } = deps;
-  const fetchById = createFetchById({ mayFetchById, fetchedById, clock, maxWaitMs });
+  const { posts, timelines, sources, takeById, fetchedById, clock, freshMs = 600_000, maxWaitMs = 3_000 } = deps;
+  const fetchById = createFetchById({ takeById, fetchedById, clock, maxWaitMs });
   const named = createNamedPosts({ sources, fetchById, clock, freshMs });
 
   /** What the record holds for this viewer, stale bodies read again as far as that goes now. */
@@ -63,7 +71,7 @@ export function createHydrator(deps: {
     const { bodies, problems } = await renew(visible);
     return ids.map((id) => {
       const stored = visible.records.get(id);
-      if (!visible.through.has(id)) return { kind: stored?.goneAtMs === undefined ? 'unknown' : 'hidden', problems };
+      if (!visible.through.has(id)) return { kind: 'unknown', problems };
       const body = bodies.has(id) ? bodies.get(id) : stored?.post;
       const post = body && visible.present(body);
       return post ? { kind: 'post', post, problems } : { kind: 'hidden', problems };
@@ -82,8 +90,7 @@ export function createHydrator(deps: {
     const { outcomes, problems } = await fetchById(wanted);
     const bodies = new Map<PostId, Post | undefined>();
     const writes: PostWrite[] = [];
-    const gone: { id: PostId; atMs: number }[] = [];
-    for (const { id, source } of wanted) {
+    for (const { id, upstreamId, source } of wanted) {
       const outcome = outcomes.get(id);
       if (outcome?.kind === 'post') {
         const isShown = mayCarry(source, outcome.post);
@@ -92,24 +99,18 @@ export function createHydrator(deps: {
       } else if (outcome?.kind === 'gone') {
         bodies.set(id, undefined);
         // What one account does not get (any more) others may still see.
-        const isForAll = source.audience === 'anyone' || records.get(id)?.shownBy.length === 1;
-        if (isForAll) gone.push({ id, atMs: outcome.sentAtMs });
+        const logIds = source.audience === 'anyone' ? (records.get(id)?.shownBy ?? []) : [source.logId];
+        deps.foundGone?.(logIds, [{ postId: id, upstreamId }]);
       }
     }
-    const failed = await writeBack(writes, gone);
+    const failed = await writeBack(writes);
     return { bodies, problems: [...problems, ...failed] };
   }
 
   /** The record is a cache here: that it cannot be written does not spoil what was read. */
-  async function writeBack(writes: readonly PostWrite[], gone: readonly { id: PostId; atMs: number }[]) {
+  async function writeBack(writes: readonly PostWrite[]) {
     try {
       if (writes.length > 0) await posts.putPosts(writes);
-      for (const [atMs, group] of Map.groupBy(gone, (one) => one.atMs)) {
-        await posts.markGone(
-          group.map(({ id }) => id),
-          atMs,
-        );
-      }
       return [];
     } catch (error) {
       if (!(error instanceof StoreUnavailableError)) throw error;

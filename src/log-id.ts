@@ -3,8 +3,8 @@ import type { Settings } from './config.ts';
 import type { TimelineSpec } from './upstreams/spec.ts';
 
 /**
- * What makes two sources the same: `mastodon:town.example:public:local`. Of a Mastodon home timeline nothing but the
- * token says whose it is, so a new token is a new log.
+ * What makes two sources the same: `mastodon:town.example:public:local`. Of a Mastodon home timeline the settings say nothing but
+ * the token: that is the name of a log that begins with it. @see home-logs.ts
  */
 export function logIdOf({ kind, host, timeline, token }: Settings['sources'][number]): string {
   return [kind, host, timeline.type, ...parameters(timeline, token)].join(':');

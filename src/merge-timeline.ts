@@ -21,6 +21,7 @@ export interface MergedTimeline<Entry extends MergeableEntry, Gap> {
   readonly since: string | null;
   /** Null when there is nothing older. */
   readonly until: string | null;
+  /** Those that `since` tells: a page by `until` knows nothing of what that cursor missed. */
   readonly gaps: readonly Gap[];
 }
 
@@ -44,7 +45,7 @@ export function mergeTimeline<Entry extends MergeableEntry, Gap>(
     entries: [...entries.values()].sort(newestFirst),
     since: page.since ?? old?.since ?? null,
     until: (isNewer ? old?.until : page.until) ?? null,
-    gaps: page.gaps,
+    gaps: page.since == null && old !== undefined ? old.gaps : page.gaps,
   };
 }
 

@@ -20,6 +20,8 @@ export interface Post {
   readonly html: string;
   readonly createdAtMs: number;
   readonly editedAtMs?: number | undefined;
+  /** True where the upstream told whether the post was edited: without `editedAtMs` it was not. */
+  readonly tellsEdits?: true | undefined;
   /** BCP 47. */
   readonly language?: string | undefined;
   readonly visibility: Visibility;

@@ -18,6 +18,12 @@ export interface Source {
   readonly upstream: Upstream;
   /** Names the (host, token) pair whose rate budget this source shares. Holds no secret. */
   readonly credentialId: string;
+  /**
+   * Present where the server did not say yet whose token it is. To be called before the first page is asked for, and again before
+   * the next try while it throws: UpstreamError where the server does not answer, or where the token is of another account than
+   * the log (FORBIDDEN, for good), StoreUnavailableError. Nothing may be read before it resolves.
+   */
+  readonly confirmAccount?: ((signal?: AbortSignal) => Promise<void>) | undefined;
   /** True where no token is sent. */
   readonly anonymous?: boolean | undefined;
   readonly polling: SourcePolling;
@@ -26,7 +32,7 @@ export interface Source {
 export interface SourcePolling {
   readonly minIntervalMs: number;
   readonly idleIntervalMs: number;
-  /** At least this long between two sweeps of one stretch of the timeline. */
+  /** At least this long between two rescans of one stretch of the timeline. */
   readonly sweepIntervalMs: number;
   /** The overlap k while nothing was measured, in ms of id time. */
   readonly overlapMs: number;

@@ -7,14 +7,15 @@ import type { HttpClient } from './upstreams/http.ts';
 import { createUpstream } from './upstreams/registry.ts';
 import type { TimelineSpec } from './upstreams/spec.ts';
 
-type SourceSettings = Settings['sources'][number];
+/** What must be the same for keys that share a log. */
+type Shared = Pick<Source, 'key' | 'logId' | 'audience' | 'url'> & { readonly api?: string | undefined };
 
 /**
  * The sources of the settings, in their order. Asks nothing yet.
  * @throws ConfigError for two keys of one timeline that differ in what would make one log mean two things.
  */
 export function buildSources(settings: Settings, deps: { http: HttpClient; clock: Clock }): Source[] {
-  requireOneMeaning(settings.sources);
+  requireOneMeaning(settings.sources.map((source) => ({ ...source, logId: logIdOf(source) })));
   return settings.sources.map((source) => ({
     key: source.key,
     logId: logIdOf(source),
@@ -57,30 +58,29 @@ function timelineLabel(timeline: TimelineSpec): string {
   }
 }
 
-/** Keys of one timeline share its log: with another audience its private posts would reach people who may not read them. */
-function requireOneMeaning(sources: readonly SourceSettings[]): void {
-  const seen = new Map<string, SourceSettings>();
+/**
+ * Keys of one timeline share its log: with another audience its private posts would reach people who may not read them.
+ * @throws ConfigError
+ */
+export function requireOneMeaning(sources: readonly Shared[]): void {
+  const seen = new Map<string, Shared>();
   for (const source of sources) {
-    const logId = logIdOf(source);
-    const other = seen.get(logId);
-    seen.set(logId, other ?? source);
+    const other = seen.get(source.logId);
+    seen.set(source.logId, other ?? source);
     if (other === undefined) continue;
     const pair = `sources.${other.key} and sources.${source.key} are one timeline`;
     if (audienceKey(other.audience) !== audienceKey(source.audience)) {
       throw new ConfigError(`${pair}: required the same audience for both`);
     }
-    if (other.url !== source.url || apiOf(other) !== apiOf(source)) {
+    if (other.url !== source.url || other.api !== source.api) {
       throw new ConfigError(`${pair}: required the same url and api for both, or a host of its own for one`);
     }
   }
 }
 
-function audienceKey(audience: Audience): string {
+/** The same for two audiences of the same people. */
+export function audienceKey(audience: Audience): string {
   return isUsers(audience) ? JSON.stringify([...audience].sort()) : audience;
-}
-
-function apiOf(source: SourceSettings): string | undefined {
-  return source.kind === 'twitter' ? source.api : undefined;
 }
 
 function isUsers(audience: Audience): audience is readonly string[] {

@@ -61,12 +61,6 @@ test("a private source's posts, and posts inside others that only it showed, are
   assert(JSON.stringify(await candidates({ userId: 'ann' })).includes('secret'));
 });
 
-test('posts that are gone are no candidates', async () => {
-  await show(store, town, [at('1', 1), at('2', 1)], clock.now());
-  await store.posts.markGone(['1@town.example'], clock.now());
-  assert.deepEqual(ids(await candidates({})), ['2@town.example']);
-});
-
 test('while all readable logs are empty it waits for a poll', async () => {
   onRefresh = async () => {
     await show(store, town, [at('1', 0)], clock.now());

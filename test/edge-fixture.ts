@@ -17,7 +17,7 @@ import type { Audience, Source } from '../src/source.ts';
 import { openSqliteStore } from '../src/stores/sqlite.ts';
 import type { Store } from '../src/stores/store.ts';
 import type { Gap, LatenessHistogram } from '../src/stores/timeline-store.ts';
-import { createTimelineReader } from '../src/timeline/read.ts';
+import { createTimelineReader } from '../src/timeline/reader/read.ts';
 import type { Upstream } from '../src/upstreams/upstream.ts';
 
 /** 2026-11-20T12:00:00.000Z: now, for the gateway under test, until a test moves it. */
@@ -96,7 +96,7 @@ export async function openEdge(options: EdgeOptions = {}): Promise<Edge> {
     forYou,
     watch,
     candidates: createCandidates({ store, sources, refresh, clock, maxWaitMs: 0 }),
-    hydrator: createHydrator({ ...store, sources, mayFetchById: () => true, clock }),
+    hydrator: createHydrator({ ...store, sources, takeById: async (_, count) => count, clock }),
     clock,
     version: '0.0.0',
     log,

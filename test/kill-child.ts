@@ -3,7 +3,7 @@ import { openStore } from '../src/stores/registry.ts';
 import { createPollers } from '../src/timeline/pollers.ts';
 import { createHttpClient } from '../src/upstreams/http.ts';
 import { createMastodon } from '../src/upstreams/mastodon.ts';
-import { createSource } from './timeline/house.ts';
+import { createSource } from './timeline/polling-harness.ts';
 
 /**
  * A gateway's write side in a process of its own, for kill.test.ts: `node kill-child.ts URL SPEC [HOLDER]`. Polls as fast as it may until

@@ -10,7 +10,7 @@ import { startRedis } from './redis-server.ts';
 import { startSimulatedHttp } from './simulated-http.ts';
 import { simulatedId } from './simulated-ids.ts';
 import { createSimulatedTimeline } from './simulated-timeline.ts';
-import { LOG, postIdOf } from './timeline/house.ts';
+import { LOG, postIdOf } from './timeline/polling-harness.ts';
 
 const KILLS = 12;
 /** Requests that a child answers for before it is killed, at most; the last of them at any moment of its poll. */

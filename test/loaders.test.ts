@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { RecommenderUnavailableError, StoreUnavailableError, UpstreamError } from '../src/errors.ts';
-import { createHydrator } from '../src/loaders.ts';
+import { createHydrator, type GonePost } from '../src/loaders.ts';
 import type { Visibility } from '../src/post.ts';
 import type { Source } from '../src/source.ts';
 import { openSqliteStore } from '../src/stores/sqlite.ts';
@@ -22,6 +22,8 @@ let town: Source;
 let club: Source;
 let home: Source;
 let budget: number;
+/** What was said of posts that are gone. */
+let told: { logIds: readonly string[]; posts: readonly GonePost[] }[];
 
 beforeEach(async () => {
   store = await openSqliteStore({ file: ':memory:' });
@@ -31,12 +33,19 @@ beforeEach(async () => {
   club = source('club', 'signed-in', upstream);
   home = source('home', ['ann'], upstream);
   budget = Number.POSITIVE_INFINITY;
+  told = [];
 });
 
 afterEach(() => store.close());
 
 function hydrator(sources: readonly Source[] = [home, club, town]) {
-  return createHydrator({ ...store, sources, mayFetchById: () => budget-- > 0, clock });
+  const foundGone = (logIds: readonly string[], posts: readonly GonePost[]) => void told.push({ logIds, posts });
+  const takeById = async (_: Source, count: number) => {
+    const taken = Math.min(count, budget);
+    budget -= taken;
+    return taken;
+  };
+  return createHydrator({ ...store, sources, takeById, foundGone, clock });
 }
 
 /** Who of ann, bob and nobody sees the post by its id, and by a recommender that names it. */
@@ -204,15 +213,17 @@ test('one request takes all ids of a host and credential, asked for in whatever 
   assert.deepEqual(pond.asked, [['4']]);
 });
 
-test('a post that the upstream has no more is gone for everybody', async () => {
+test('a post of which a read by id says that it is gone is hidden on that page alone, and told for every log that shows it', async () => {
   await show(store, town, [post()], clock.now());
+  await show(store, home, [post()], clock.now());
   upstream.knows.set('1', 'gone');
   clock.advance(FRESH_MS);
   assert.equal(await hydrator().forViewer(NOBODY).load('1@town.example'), undefined);
-  const stored = (await store.posts.getPosts(['1@town.example'])).get('1@town.example');
-  assert.equal(stored?.goneAtMs, clock.now());
-  const { posts: shown } = await hydrator().forViewer(ANN).hydrate(['1@town.example']);
-  assert.deepEqual([shown.size, upstream.asked.length], [0, 1]);
+  assert.deepEqual(told, [
+    { logIds: [home.logId, town.logId], posts: [{ postId: '1@town.example', upstreamId: '1' }] },
+  ]);
+  upstream.knows.set('1', post());
+  assert.equal((await hydrator().forViewer(NOBODY).load('1@town.example'))?.id, '1@town.example');
 });
 
 test("that one account gets a post no more does not take it from another's source", async () => {
@@ -227,6 +238,10 @@ test("that one account gets a post no more does not take it from another's sourc
   const posts = hydrator([home, bobs, town]);
   assert.equal(await posts.forViewer(ANN).load('1@town.example'), undefined);
   assert.equal((await posts.forViewer(BOB).load('1@town.example'))?.id, '1@town.example');
+  assert.deepEqual(
+    told.map(({ logIds }) => logIds),
+    [[home.logId]],
+  );
 });
 
 test('what a source for anyone showed too is read again with its credential', async () => {
@@ -353,7 +368,7 @@ test('a store that cannot be written does not spoil what was read', async () => 
       throw new StoreUnavailableError('the disk is full');
     },
   };
-  const readOnly = createHydrator({ ...store, posts, sources: [town], mayFetchById: () => true, clock });
+  const readOnly = createHydrator({ ...store, posts, sources: [town], takeById: async (_, count) => count, clock });
   const { posts: shown, problems } = await readOnly.forViewer(NOBODY).hydrate(['1@town.example']);
   assert.deepEqual([shown.get('1@town.example')?.text, problems[0]?.code], ['new', 'STORE_UNAVAILABLE']);
 });

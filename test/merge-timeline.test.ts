@@ -43,10 +43,11 @@ test('a page by since puts its entries where they belong, and keeps until', () =
   assert.deepEqual([state.since, state.until, state.gaps], ['s2', 'u1', []]);
 });
 
-test('a page by until is put below, and keeps since', () => {
+test('a page by until is put below, and keeps since, with the gaps that it told', () => {
   const older = page({ entries: [entry(1, 'a')], until: 'u2' });
   const state = mergeTimeline(mergeTimeline(undefined, first), older);
   assert.deepEqual([ids(state), state.since, state.until], [['c', 'b', 'a'], 's1', 'u2']);
+  assert.deepEqual(state.gaps, ['g1']);
   assert.equal(mergeTimeline(state, page({})).until, null);
 });
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { closeGracefully } from '../src/shutdown.ts';
-import type { TimelineView } from '../src/timeline/read.ts';
+import type { TimelineView } from '../src/timeline/reader/read.ts';
 import { codesOf, openEdge } from './edge-fixture.ts';
 
 const EMPTY: TimelineView = { entries: [], edited: [], removed: [], hasNewer: false, gaps: [], problems: [] };

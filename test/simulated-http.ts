@@ -20,10 +20,25 @@ export interface PageAnswer {
   readonly spoil?: ((response: ServerResponse, body: string) => void) | undefined;
 }
 
-/** Speaks as much of Mastodon's API as a public timeline takes. `onPage` is asked before each page. */
+export interface SimulatedHttpOptions {
+  /** Of the instance document, and by which software; a Mastodon where absent. */
+  readonly version?: string;
+  /**
+   * Looks at each request for a page or a post, before it is answered: gives the headers that tell its limits, and a status where it
+   * is refused. `query` is absent for a post.
+   */
+  readonly admit?: (request: {
+    readonly path: string;
+    readonly userAgent?: string | undefined;
+    readonly query?: { readonly sinceId?: string | undefined; readonly maxId?: string | undefined };
+  }) => { readonly headers?: Record<string, string> | undefined; readonly status?: number | undefined };
+}
+
+/** Speaks as much of Mastodon's API as public timelines and those of tags take; all show the same. `onPage` is asked before each page. */
 export async function startSimulatedHttp(
   timeline: SimulatedTimeline,
   onPage: (query: { maxId?: string | undefined }) => PageAnswer,
+  { version = '4.3.1', admit = () => ({}) }: SimulatedHttpOptions = {},
 ): Promise<SimulatedHttp> {
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://127.0.0.1');
@@ -32,21 +47,24 @@ export async function startSimulatedHttp(
       response.end(JSON.stringify(body));
     };
     if (url.pathname === '/api/v2/instance') {
-      return send(200, {
-        domain: 'town.example',
-        version: '4.3.1',
-        source_url: 'https://github.com/mastodon/mastodon',
-      });
+      const isMastodon = /^[\d.]+$/.test(version);
+      const sourceUrl = isMastodon ? { source_url: 'https://github.com/mastodon/mastodon' } : {};
+      return send(200, { domain: 'town.example', version, ...sourceUrl });
     }
+    const { 'user-agent': userAgent } = request.headers;
+    const refuse = (status: number, headers?: Record<string, string>) => send(status, { error: 'refused' }, headers);
     if (url.pathname.startsWith('/api/v1/statuses/')) {
-      const post = timeline.posts.get(url.pathname.slice('/api/v1/statuses/'.length));
-      return post === undefined || post.isDeleted
-        ? send(404, { error: 'Record not found' })
-        : send(200, toStatus(post));
+      const { headers, status } = admit({ path: url.pathname, userAgent });
+      if (status !== undefined) return refuse(status, headers);
+      const answer = timeline.byId(url.pathname.slice('/api/v1/statuses/'.length));
+      if (answer === 'unauthorized') return refuse(401, headers);
+      return answer === 'gone' ? refuse(404, headers) : send(200, toStatus(answer), headers);
     }
-    if (url.pathname !== '/api/v1/timelines/public') return send(404, { error: 'Record not found' });
+    if (!/^\/api\/v1\/timelines\/(public|tag\/[^/]+)$/.test(url.pathname)) return refuse(404);
     const asked = (name: string) => url.searchParams.get(name) ?? undefined;
     const query = { sinceId: asked('since_id'), maxId: asked('max_id'), limit: Number(asked('limit') ?? 20) };
+    const { headers, status } = admit({ path: url.pathname, userAgent, query });
+    if (status !== undefined) return refuse(status, headers);
     const { nowMs, dateMs = Date.now(), sent, spoil } = onPage(query);
     response.setHeader('date', new Date(dateMs).toUTCString());
     const page = timeline.page(query, nowMs);
@@ -54,7 +72,7 @@ export async function startSimulatedHttp(
     const next = new URL(url.pathname, `http://${request.headers.host}`);
     if (page.next !== undefined) next.searchParams.set('max_id', page.next);
     send(200, page.posts.map(toStatus), {
-      ...generous(dateMs),
+      ...(headers ?? generous(dateMs)),
       ...(page.next !== undefined && { link: `<${next}>; rel="next"` }),
     });
     sent?.();

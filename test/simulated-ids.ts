@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { encodeSnowflake, MASTODON, TWITTER } from '../src/ids/snowflake.ts';
+import { encodeSnowflake, MASTODON, PIXELFED, TWITTER } from '../src/ids/snowflake.ts';
 import type { IdSchemeName } from '../src/post.ts';
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
@@ -12,6 +12,8 @@ export function simulatedId(scheme: IdSchemeName, atMs: number, salt: number): s
       return encodeSnowflake(MASTODON, { timeMs: atMs, sequence: digest.readUInt16BE(0) });
     case 'twitter':
       return encodeSnowflake(TWITTER, { timeMs: atMs, generator: digest.readUInt8(0), sequence: salt % 4096 });
+    case 'pixelfed':
+      return encodeSnowflake(PIXELFED, { timeMs: atMs, generator: digest.readUInt8(0), sequence: salt % 4096 });
     case 'ulid':
       return crockford(atMs, 10) + crockford(digest.readUIntBE(0, 5), 8) + crockford(digest.readUIntBE(5, 5), 8);
     case 'uuidv7': {

@@ -41,8 +41,8 @@ export interface SimulatedOptions extends Manners {
   readonly latencyMs?: number;
   /** Looks at each request (from 1) before it is answered; may throw, may say that the reply is partial. */
   readonly before?: (request: PageRequest, count: number) => 'partial' | undefined;
-  /** What is said about a post by id, instead of the truth; `count` requests by id from 1. */
-  readonly fetchById?: (upstreamId: string, count: number) => 'gone' | 'failed' | undefined;
+  /** What is said about a post by id, instead of the truth; a code: that it failed so. `count` requests by id from 1. */
+  readonly fetchById?: (upstreamId: string, count: number) => 'gone' | 'failed' | Problem['code'] | undefined;
   readonly rateLimit?: (count: number) => RateLimit | undefined;
 }
 
@@ -54,6 +54,11 @@ export function createSimulatedServer(options: SimulatedOptions): SimulatedServe
   const byId: (readonly string[])[] = [];
   const startMs = clock.now() - clock.elapsedMs + aheadMs;
   const now = () => startMs + clock.elapsedMs;
+  /** What a request waits beside the latency. */
+  const stall = async () => {
+    const stallMs = timeline.stallMs(now());
+    if (stallMs > 0) await clock.sleep(stallMs);
+  };
   const description: UpstreamDescription = {
     software: 'simulated 1.0',
     idScheme: scheme,
@@ -66,10 +71,17 @@ export function createSimulatedServer(options: SimulatedOptions): SimulatedServe
     ...options.described,
   };
 
+  function read(post: SimulatedPost): Post {
+    const original = post.boostOf === undefined ? undefined : timeline.posts.get(post.boostOf);
+    const own = toPost(post, scheme);
+    return original ? { ...own, text: '', html: '', repostOf: toPost(original, scheme) } : own;
+  }
+
   async function readPage(request: PageRequest): Promise<UpstreamPage> {
     const sentAtMs = clock.now();
     requests.push(request);
     const count = requests.length;
+    await stall();
     if (latencyMs > 0) await clock.sleep(latencyMs / 2);
     const verdict = options.before?.(request, count);
     const nowMs = now();
@@ -81,7 +93,7 @@ export function createSimulatedServer(options: SimulatedOptions): SimulatedServe
     // What a home feed that is being rebuilt holds so far: its older half.
     const posts = verdict === 'partial' ? page.posts.slice(Math.floor(page.posts.length / 2)) : page.posts;
     return {
-      posts: posts.map((post) => toPost(post, scheme)),
+      posts: posts.map(read),
       ids: posts.map(({ id }) => id),
       next: page.next,
       partial: verdict === 'partial',
@@ -95,16 +107,18 @@ export function createSimulatedServer(options: SimulatedOptions): SimulatedServe
   async function fetchPosts(upstreamIds: readonly string[]): Promise<FetchedPosts> {
     const sentAtMs = clock.now();
     byId.push(upstreamIds);
+    await stall();
     if (latencyMs > 0) await clock.sleep(latencyMs);
     const posts = new Map<string, Post>();
     const gone: string[] = [];
     const failed = new Map<string, Problem>();
     for (const id of upstreamIds) {
-      const post = timeline.posts.get(id);
-      const verdict = options.fetchById?.(id, byId.length);
-      if (verdict === 'failed') failed.set(id, { code: 'UNAVAILABLE', message: 'simulated outage' });
-      else if (verdict === 'gone' || post === undefined || post.isDeleted) gone.push(id);
-      else posts.set(id, toPost(post, scheme));
+      const answer = options.fetchById?.(id, byId.length) ?? timeline.byId(id);
+      if (answer === 'failed') failed.set(id, { code: 'UNAVAILABLE', message: 'simulated outage' });
+      else if (answer === 'unauthorized') failed.set(id, { code: 'UNAUTHORIZED', message: 'simulated 401' });
+      else if (answer === 'gone') gone.push(id);
+      else if (typeof answer === 'string') failed.set(id, { code: answer, message: `simulated ${answer}` });
+      else posts.set(id, read(answer));
     }
     return { posts, gone, failed, sentAtMs };
   }

@@ -11,6 +11,10 @@ export interface SimulatedPost {
   /** Takes a row of a page and is then left out: why pages are short. */
   readonly isHidden?: boolean;
   readonly isDeleted?: boolean;
+  /** Among opaque ids: above all that were made before it stands; `atMs` where absent. Set anew, it is listed again higher up (snac). */
+  readonly listedAtMs?: number;
+  /** The id of the post that this one boosts. */
+  readonly boostOf?: string;
 }
 
 /** How a server answers, oddities included. */
@@ -31,6 +35,14 @@ export interface Manners {
   readonly shuffles?: boolean;
   /** Pinned posts come first. */
   readonly pinned?: readonly string[];
+  /** What is listed again higher up stays listed at its old place, too; one reply shows it once (snac's public timeline). */
+  readonly keepsOldLines?: boolean;
+  /** By id, a deleted post is answered as if it were there (snac, where somebody else holds it). */
+  readonly showsDeleted?: boolean;
+  /** By id, every post is refused with 401, although pages answer (snac and GoToSocial without a token). */
+  readonly refusesById?: boolean;
+  /** All requests that come within `forMs` of each multiple of `everyMs` wait for its end (snac while it delivers). */
+  readonly stalls?: { readonly everyMs: number; readonly forMs: number };
 }
 
 export interface SimulatedPage {
@@ -50,6 +62,13 @@ export interface SimulatedTimeline {
   readonly posts: ReadonlyMap<string, SimulatedPost>;
   put(post: SimulatedPost): void;
   change(id: string, change: Partial<SimulatedPost>): void;
+  /** Deletes the newest posts that readers see, as when an account is removed; returns their ids. */
+  deleteNewest(count: number, nowMs: number): readonly string[];
+  /** The boost takes the place of its original, under the same id in upper case, as snac has it; returns that id. */
+  boost(id: string): string;
+  byId(id: string): SimulatedPost | 'gone' | 'unauthorized';
+  /** How long a request that comes now waits, ms. */
+  stallMs(nowMs: number): number;
   page(
     query: { sinceId?: string | undefined; maxId?: string | undefined; limit?: number | undefined },
     nowMs: number,
@@ -58,7 +77,9 @@ export interface SimulatedTimeline {
 
 export function createSimulatedTimeline(manners: Manners): SimulatedTimeline {
   const posts = new Map<string, SimulatedPost>();
-  /** Newest first, by id; opaque ones in the order in which they were made. */
+  /** Boosts by their originals' ids. */
+  const boosts = new Map<string, SimulatedPost>();
+  /** Newest first, by id; opaque ones in the order in which they were made, or listed again. */
   let order: SimulatedPost[] = [];
 
   const above = (a: string, b: string) => (manners.comparesDoubles ? Number(a) > Number(b) : compareIds(a, b) > 0);
@@ -100,22 +121,59 @@ export function createSimulatedTimeline(manners: Manners): SimulatedTimeline {
     const from = maxId === undefined ? -1 : shown.findIndex(({ id }) => id === maxId);
     if (maxId !== undefined && from < 0) return [];
     const to = shown.findIndex(({ id }) => id === sinceId);
-    return shown.slice(from + 1, to < 0 ? undefined : to);
+    const between = shown.slice(from + 1, to < 0 ? undefined : to);
+    return manners.keepsOldLines ? [...new Map(between.map((post) => [post.id, post])).values()] : between;
+  }
+
+  function list(post: SimulatedPost): void {
+    const older = manners.isOpaque
+      ? order.findIndex((other) => listedAt(other) <= listedAt(post))
+      : firstBelow(post.id);
+    order.splice(older < 0 ? order.length : older, 0, post);
   }
 
   return {
     posts,
     put(post) {
       posts.set(post.id, post);
-      const older = manners.isOpaque ? order.findIndex((other) => other.atMs <= post.atMs) : firstBelow(post.id);
-      order.splice(older < 0 ? order.length : older, 0, post);
+      list(post);
     },
     change(id, change) {
       const post = posts.get(id);
       if (post === undefined) throw new Error(`no post ${id}`);
       const changed = { ...post, ...change };
       posts.set(id, changed);
-      order = order.map((other) => (other.id === id ? changed : other));
+      const isListedAgain = change.listedAtMs !== undefined;
+      if (isListedAgain && !manners.keepsOldLines) order = order.filter((other) => other.id !== id);
+      // A line keeps its own place.
+      order = order.map((line) => (line.id === id ? { ...changed, listedAtMs: listedAt(line) } : line));
+      if (isListedAgain) list(changed);
+    },
+    deleteNewest(count, nowMs) {
+      const newest = order.filter((post) => post.visibleAtMs <= nowMs && !post.isDeleted).slice(0, count);
+      const ids = new Set(newest.map(({ id }) => id));
+      const deleted = (post: SimulatedPost) => (ids.has(post.id) ? { ...post, isDeleted: true } : post);
+      for (const post of newest) posts.set(post.id, deleted(post));
+      order = order.map(deleted);
+      return [...ids];
+    },
+    boost(id) {
+      const post = posts.get(id);
+      if (post === undefined) throw new Error(`no post ${id}`);
+      const boost = { ...post, id: id.toUpperCase(), boostOf: id };
+      boosts.set(id, boost);
+      posts.set(boost.id, boost);
+      order = order.map((line) => (line.id === id ? { ...boost, listedAtMs: listedAt(line) } : line));
+      return boost.id;
+    },
+    byId(id) {
+      if (manners.refusesById) return 'unauthorized';
+      const post = posts.get(boosts.get(id)?.id ?? id);
+      return post === undefined || (post.isDeleted && !manners.showsDeleted) ? 'gone' : post;
+    },
+    stallMs(nowMs) {
+      if (manners.stalls === undefined) return 0;
+      return Math.max(0, manners.stalls.forMs - (nowMs % manners.stalls.everyMs));
     },
     page(query, nowMs) {
       if (manners.answersSinceIdWithNothing && query.sinceId !== undefined) return { posts: [] };
@@ -129,6 +187,10 @@ export function createSimulatedTimeline(manners: Manners): SimulatedTimeline {
       };
     },
   };
+}
+
+function listedAt({ listedAtMs, atMs }: SimulatedPost): number {
+  return listedAtMs ?? atMs;
 }
 
 /** Decimals by length, then text; others as ASCII. */

@@ -1,27 +1,27 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { createSourceStates } from '../src/source-states.ts';
-import { createHouse } from './timeline/house.ts';
+import { createPollingHarness } from './timeline/polling-harness.ts';
 
 test('a source that no gateway polls any more is FAILING once its poll is long due', async () => {
-  const house = await createHouse();
-  const states = createSourceStates(house.store.timelines, house.clock);
-  const state = async () => (await states.forRequest()(house.source)).status?.state;
+  const harness = await createPollingHarness();
+  const states = createSourceStates(harness.store.timelines, harness.clock);
+  const state = async () => (await states.forRequest()(harness.source)).status?.state;
   assert.equal(await state(), undefined);
-  house.pollers.start();
-  await house.clock.advance(10_000);
-  await house.pollers.stop();
-  await house.clock.advance(120_000);
+  harness.pollers.start();
+  await harness.clock.advance(10_000);
+  await harness.pollers.stop();
+  await harness.clock.advance(120_000);
   assert.equal(await state(), 'OK', 'it may wait for its turn');
-  await house.clock.advance(60_000);
+  await harness.clock.advance(60_000);
   assert.equal(await state(), 'FAILING');
 });
 
 test('a source that is polled when asked is never overdue', async () => {
-  const house = await createHouse({ polling: { pollWhen: 'asked' } });
-  const states = createSourceStates(house.store.timelines, house.clock);
-  house.pollers.start();
-  assert.equal(await house.refresh(), false);
-  await house.clock.advance(7_200_000);
-  assert.equal((await states.forRequest()(house.source)).status?.state, 'OK');
+  const harness = await createPollingHarness({ polling: { pollWhen: 'asked' } });
+  const states = createSourceStates(harness.store.timelines, harness.clock);
+  harness.pollers.start();
+  assert.equal(await harness.refresh(), false);
+  await harness.clock.advance(7_200_000);
+  assert.equal((await states.forRequest()(harness.source)).status?.state, 'OK');
 });

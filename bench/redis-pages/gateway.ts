@@ -43,7 +43,7 @@ export function createGateway(store: Store) {
     settings: { size: 500, instanceTtlSeconds: TTL_MS / 1000, currentTtlSeconds: 600, whenGone: 'continue' },
   });
   const sources = [createSource('town')];
-  const hydrator = createHydrator({ ...store, sources, mayFetchById: () => false, clock: systemClock });
+  const hydrator = createHydrator({ ...store, sources, takeById: async () => 0, clock: systemClock });
   return { forYou, tokens, hydrateFor: (userId: string) => hydrator.forViewer({ userId }).hydrate };
 }
 

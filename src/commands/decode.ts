@@ -1,7 +1,7 @@
 import { systemClock } from '../clock.ts';
 import { loadSettings, type Settings } from '../config.ts';
 import { formatPosition, parsePosition } from '../ids/position.ts';
-import { explainToken, logTag, type TokenExplanation } from '../ids/tokens.ts';
+import { explainToken, logTag, type TokenExplanation, type TokenSource } from '../ids/tokens.ts';
 import { logIdOf } from '../log-id.ts';
 import type { CommandArgs } from './command.ts';
 import { explainId } from './explain-id.ts';
@@ -44,12 +44,19 @@ function tokenLines(token: ReadableToken, settings: Settings | undefined): reado
       ...(timeline?.at
         ? [['  at', `${isoTime(timeline.at.sortAtMs) ?? timeline.at.sortAtMs}, ${timeline.at.postId}`]]
         : []),
-      ...(timeline?.sources ?? []).map(({ tag, joined, passed, history }) => [
-        `  source ${names.get(tag) ?? tag}`,
-        `joined at ${positionLabel(joined)}, passed ${positionLabel(passed)}${history ? ', with history' : ''}`,
+      ...(timeline?.sources ?? []).map((source) => [
+        `  source ${names.get(source.tag) ?? source.tag}`,
+        sourceLabel(source),
       ]),
     ]),
   ];
+}
+
+function sourceLabel({ joined, passed, history, missed }: TokenSource): string {
+  const label = `joined at ${positionLabel(joined)}, passed ${positionLabel(passed)}${history ? ', with history' : ''}`;
+  if (missed === undefined) return label;
+  const from = missed.fromMs === undefined ? 'the beginning' : (isoTime(missed.fromMs) ?? missed.fromMs);
+  return `${label}; missed what was trimmed from ${from} to where it joined, found ${isoTime(missed.foundAtMs) ?? missed.foundAtMs}`;
 }
 
 function signature({ signature: verdict, keyIndex }: ReadableToken, keys: number): string {

@@ -88,13 +88,15 @@ function serverUrl(text: string, allowInsecure: boolean): URL {
 
 /** What was found, a line each: for people, and for the comments at the top of the file. */
 function findingLines(findings: Findings): readonly string[] {
-  const { software, idScheme, promisedScheme, timelines, limits, hasDate, sinceId, accountSinceId } = findings;
+  const { software, idScheme, promisedScheme, timelines, limits, hasDate, sinceId, accountSinceId, byId } = findings;
   return table([
     ['software', software ?? 'it does not tell'],
     ['ids', promisedScheme ? `${idScheme}: they are not the ${promisedScheme} ids that its name promises` : idScheme],
     ...timelines.map(({ name, answer, posts, message }) => [
       name,
-      answer === 'readable' ? `readable, ${posts} posts of 80 asked for` : `${answer}: ${message ?? ''}`,
+      answer === 'readable'
+        ? `readable, ${posts} posts of 80 asked for`
+        : `${answer === 'unused' ? 'nobody used it there yet' : answer}: ${message ?? ''}`,
     ]),
     ...(limits.length === 0 ? [['limits', 'none told']] : []),
     ...limits.map(({ limit, remaining, resetAtMs }) => [
@@ -102,6 +104,7 @@ function findingLines(findings: Findings): readonly string[] {
       `${remaining} of ${limit} requests left for ${duration(Math.max(0, Math.ceil((resetAtMs - systemClock.now()) / 1000) * 1000))}`,
     ]),
     ['since_id', `${sinceId}; on account pages ${accountSinceId}`],
+    ['by id', byId === 'refused' ? 'refused to this caller: removals are found by absence alone' : byId],
     ['Date', hasDate ? 'sent' : 'not sent: the local clock is used'],
   ]);
 }

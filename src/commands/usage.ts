@@ -8,12 +8,13 @@ export const USAGE = `Usage: sluice [serve]                               run th
        sluice record --source ID --out DIR [--pages N]
                                                     save a source's real replies, without tokens and cookies
        sluice experiment --source ID [--minutes N]  run the usual pollers beside Sluice's, and report every leak
-       sluice purge --viewer ID                     remove a viewer's feeds from the store; old cursors behave as gone
+       sluice purge --viewer ID | --source ID       remove a viewer's feeds from the store (old cursors behave as gone),
+                                                    or all that a source brought; it begins anew if it is still read
        sluice decode ID|TOKEN [--viewer USER]       explain an id in every layout, or a token
        sluice --help | --version
 
   --config FILE   the settings file (also SLUICE_CONFIG); else sluice.config.ts, .js or .json in this directory
-  --source ID     the settings key of a source
+  --source ID     the settings key of a source; of purge, also one that is no longer in the settings
   --out DIR|FILE  of record: made when it is missing; nothing in it is overwritten. Private posts are saved as they are.
                   of init: sluice.config.ts when left out; .json has no comments. --force overwrites it.
   --token-env N   the environment variable that holds a token, for what the server shows to nobody else
@@ -53,7 +54,7 @@ const COMMANDS: Readonly<Record<CommandName, { readonly flags: readonly string[]
   check: { flags: ['config', 'live'], operands: 0 },
   record: { flags: ['config', 'source', 'out', 'pages'], operands: 0 },
   experiment: { flags: ['config', 'source', 'minutes'], operands: 0 },
-  purge: { flags: ['config', 'viewer'], operands: 0 },
+  purge: { flags: ['config', 'viewer', 'source'], operands: 0 },
   decode: { flags: ['config', 'viewer'], operands: 1 },
 };
 
@@ -85,7 +86,8 @@ export function parseInvocation(args: readonly string[]): Invocation {
   if (command === 'record' && (flags.source === undefined || flags.out === undefined)) {
     return { mistake: 'record needs --source ID and --out DIR' };
   }
-  if (command === 'purge' && !flags.viewer) return { mistake: 'purge needs --viewer ID' };
+  if (command === 'purge' && !flags.viewer === !flags.source)
+    return { mistake: 'purge needs --viewer ID or --source ID' };
   if (command === 'experiment' && flags.source === undefined) return { mistake: 'experiment needs --source ID' };
   if (minutes !== undefined && !/^([1-9]\d{0,2}|1[0-3]\d\d|14[0-3]\d|1440)$/.test(minutes)) {
     return { mistake: `--minutes must be a whole number 1 to 1440, got ${JSON.stringify(minutes)}` };

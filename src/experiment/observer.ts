@@ -2,8 +2,8 @@ import type { Clock } from '../clock.ts';
 import type { IdScheme } from '../ids/id-scheme.ts';
 import type { Post, PostId } from '../post.ts';
 import type { PageRequest, Upstream, UpstreamPage } from '../upstreams/upstream.ts';
-import { compareDecimals } from './decimals.ts';
-import { createRivals, type Rival } from './rivals.ts';
+import { type BaselinePoller, createBaselinePollers } from './baseline-pollers.ts';
+import { cut, listOrder } from './list-order.ts';
 
 /** What one moment of the shared schedule showed: all ids above `sinceId`, newest first. */
 export interface Observation {
@@ -14,24 +14,30 @@ export interface Observation {
   readonly ids: readonly string[];
 }
 
+/** A reply as evidence. */
+export interface Evidence extends Observation {
+  /** Where the leaked post stands among `ids`, or would; -1 where all of them are above it, or that cannot be told. */
+  readonly at: number;
+}
+
 /** A post that some pollers will never see, with the two replies that prove it. */
 export interface Leak {
   readonly id: string;
   readonly missedBy: readonly string[];
   /** A newer post, without this one: their since_id passed it then. Absent when that was too long ago to be remembered. */
-  readonly passed?: Observation | undefined;
+  readonly passed?: Evidence | undefined;
   /** Where it was seen first. */
-  readonly shown: Observation;
-  /** How far below the newest id known it showed, ms of id time. */
-  readonly lateMs: number;
+  readonly shown: Evidence;
+  /** How far below the newest id known it showed, ms of id time; absent where ids have none. */
+  readonly lateMs?: number | undefined;
 }
 
 /** Watches one source over the shoulder of Sluice's own poller. */
 export interface Observer {
-  /** To be given to the poller. At each of its polls the rivals poll, too. */
+  /** To be given to the poller. At each of its polls the baselines poll, too. */
   readonly upstream: Upstream;
-  readonly rivals: readonly Rival[];
-  /** Every post that a reply showed, by its upstream id, from the first reply's lowest id up. */
+  readonly baselines: readonly BaselinePoller[];
+  /** Every post that a reply showed, by the upstream id under which it showed first, from the first reply's lowest post up. */
   readonly seen: ReadonlyMap<string, PostId>;
   readonly leaks: readonly Leak[];
   readonly polls: number;
@@ -39,24 +45,27 @@ export interface Observer {
   readonly requests: number;
 }
 
-/** A read that is longer is not shared: then the rivals sit out this poll. */
+/** A read that is longer is not shared: then the baselines sit out this poll. */
 const MOST_PAGES = 25;
 const REMEMBERED = 300;
 
 /**
  * One read for all: from the lowest since_id of them up, at one moment, so that each poller's own reply is the part of it
- * above its since_id, cut into pages. To the server that is one careful poller. Ids must be decimals.
+ * above its since_id, cut into pages. Opaque ids are read from the top down to where the last of them ends, and a post is below
+ * another where the reply lists it below. To the server that is one careful poller.
  */
 export function createObserver(deps: {
   upstream: Upstream;
   scheme: IdScheme;
-  network: 'mastodon' | 'twitter';
   pageSize: number;
   clock: Pick<Clock, 'now'>;
   onLeak: (leak: Leak) => void;
 }): Observer {
-  const { upstream, scheme, network, pageSize, clock, onLeak } = deps;
+  const { upstream, scheme, pageSize, clock, onLeak } = deps;
+  const isOpaque = scheme.name === 'opaque';
+  const order = listOrder(scheme);
   const seen = new Map<string, PostId>();
+  const seenPosts = new Set<PostId>();
   const leaks: Leak[] = [];
   const remembered: Observation[] = [];
   let shared: readonly string[] = [];
@@ -65,34 +74,62 @@ export function createObserver(deps: {
   let polls = 0;
   let requests = 0;
 
-  const readFor = () => async (request: { sinceId?: string | undefined; next?: string | undefined }) => {
-    const { sinceId, next } = request;
-    const ids = shared.filter(
-      (id) =>
-        (sinceId === undefined || compareDecimals(id, sinceId) > 0) &&
-        (next === undefined || compareDecimals(id, next) < 0),
-    );
-    const page = ids.slice(0, pageSize);
-    return { ids: page, next: page.at(-1) };
-  };
-  const rivals = createRivals({ network, pageSize, now: clock.now, readFor });
+  const baselines = createBaselinePollers({
+    scheme,
+    pageSize,
+    now: clock.now,
+    readFor: () => async (request) => {
+      const ids = cut(order, shared, request).slice(0, pageSize);
+      return { ids, next: ids.at(-1) };
+    },
+  });
 
-  /** Which rivals' since_ids lie above an id that was never shown before. */
-  function observe(observation: Observation, posts: readonly Post[]): void {
-    for (const { upstreamId: id, id: postId } of posts) {
-      if (seen.has(id) || compareDecimals(id, lowest ?? id) < 0) continue;
+  /** How many of a reply's ids are not of the time before the first reply. Of opaque ids, those above a post that was seen. */
+  function countedOf(ids: readonly string[]): number {
+    if (lowest === undefined) return ids.length;
+    if (isOpaque) return ids.findLastIndex((id) => seen.has(id)) + 1;
+    const at = ids.findIndex(order.isFrom(lowest));
+    return at < 0 ? ids.length : ids[at] === lowest ? at + 1 : at;
+  }
+
+  /** Finds the ids that were never shown before, and among them those below where a baseline's next poll would end. */
+  function observe(observation: Observation, posts: readonly Post[], isBelowEnds = false): void {
+    const { ids } = observation;
+    const passedFrom = baselines.map(({ name, end }) => ({ name, from: isBelowEnds ? 0 : ids.findIndex(end()) }));
+    const byId = new Map(posts.map((post) => [post.upstreamId, post.id]));
+    for (const [at, id] of ids.slice(0, countedOf(ids)).entries()) {
+      const postId = byId.get(id);
+      if (postId === undefined || seenPosts.has(postId)) continue;
       seen.set(id, postId);
-      const missedBy = rivals.filter((rival) => isPassed(id, rival.sinceId())).map(({ name }) => name);
+      seenPosts.add(postId);
+      const missedBy = passedFrom.filter(({ from }) => from >= 0 && at >= from).map(({ name }) => name);
       if (newest === undefined || missedBy.length === 0) continue;
-      const passed = remembered.find(({ ids }) => ids.some((other) => compareDecimals(other, id) > 0));
-      const lateMs = (scheme.timeMs(newest) ?? 0) - (scheme.timeMs(id) ?? 0);
-      const leak = { id, missedBy, passed, shown: observation, lateMs };
+      const leak = leakOf(id, missedBy, observation);
       leaks.push(leak);
       onLeak(leak);
     }
-    for (const id of observation.ids) if (newest === undefined || compareDecimals(id, newest) > 0) newest = id;
+    const [highest] = order.sort([ids[0], newest].filter((id) => id !== undefined));
+    newest = highest;
     remembered.push(observation);
     if (remembered.length > REMEMBERED) remembered.shift();
+  }
+
+  function leakOf(id: string, missedBy: readonly string[], shown: Observation): Leak {
+    const isAbove = order.isAbove(shown.ids, id);
+    const passed = remembered.find(({ ids }) => ids.some(isAbove));
+    const evidence = (observation: Observation) => ({
+      ...observation,
+      at: observation.ids.findIndex(order.isFrom(id)),
+    });
+    const timeMs = scheme.timeMs(id);
+    const newestMs = newest === undefined ? undefined : scheme.timeMs(newest);
+    return {
+      id,
+      missedBy,
+      passed: passed && evidence(passed),
+      shown: evidence(shown),
+      lateMs: isOpaque ? undefined : (newestMs ?? 0) - (timeMs ?? 0),
+    };
   }
 
   async function ask(request: PageRequest): Promise<UpstreamPage> {
@@ -100,13 +137,14 @@ export function createObserver(deps: {
     return upstream.readPage(request);
   }
 
-  /** Everything above the lowest since_id; undefined where that is more than is worth it. Throws as the first request does. */
-  async function readAll(sinceId: string | undefined, signal: AbortSignal | undefined) {
+  /** Everything above `sinceId`, or down to where every baseline ends; undefined where that is more than is worth it. Throws as the first request does. */
+  async function readAll(sinceId: string | undefined, isFirst: boolean, signal: AbortSignal | undefined) {
     const first = await ask({ sinceId, signal });
     const pages = [first];
-    for (let last = first; sinceId !== undefined; ) {
-      const isEnd = last.next === undefined || last.ids.length < pageSize || isBelow(last.ids, sinceId);
-      if (isEnd) break;
+    const ends = sinceId === undefined ? baselines.map(({ end }) => end()) : [order.isFrom(sinceId)];
+    const isDeep = () => ends.every((isEnd) => pages.some(({ ids }) => ids.some(isEnd)));
+    for (let last = first; !isFirst; ) {
+      if (last.next === undefined || last.ids.length < pageSize || isDeep()) break;
       if (pages.length >= MOST_PAGES) return { first, pages: undefined };
       const next = await ask({ sinceId, next: last.next, signal }).catch(() => undefined);
       if (next === undefined) return { first, pages: undefined };
@@ -117,26 +155,27 @@ export function createObserver(deps: {
   }
 
   async function poll(request: PageRequest): Promise<UpstreamPage> {
-    const sinceIds = [request.sinceId, ...rivals.map((rival) => rival.sinceId())];
+    const sinceIds = [...(isOpaque ? [] : [request.sinceId]), ...baselines.map((baseline) => baseline.sinceId())];
     const isFirst = sinceIds.includes(undefined);
-    const sinceId = isFirst ? undefined : sinceIds.filter((id) => id !== undefined).sort(compareDecimals)[0];
-    const { first, pages } = await readAll(sinceId, request.signal);
+    const lowestAsked = order.sort(sinceIds.filter((id) => id !== undefined)).at(-1);
+    const sinceId = isFirst || isOpaque ? undefined : lowestAsked;
+    const { first, pages } = await readAll(sinceId, isFirst, request.signal);
     if (pages === undefined) return first;
 
     const atMs = clock.now();
-    const all = new Map(pages.flatMap(({ posts }) => posts.map((post) => [post.upstreamId, post] as const)));
-    const ids = [...new Set(pages.flatMap((page) => page.ids))].sort((a, b) => compareDecimals(b, a));
+    const posts = pages.flatMap((page) => page.posts);
+    const ids = order.sort(new Set(pages.flatMap((page) => page.ids)));
+    observe({ atMs, kind: 'poll', sinceId, ids }, posts);
     lowest ??= ids.at(-1);
-    observe({ atMs, kind: 'poll', sinceId, ids }, [...all.values()]);
     shared = ids;
     polls += 1;
-    for (const rival of rivals) await rival.poll();
+    for (const baseline of baselines) await baseline.poll();
 
-    const ours = ids.filter((id) => request.sinceId === undefined || compareDecimals(id, request.sinceId) > 0);
-    const page = ours.slice(0, pageSize);
+    const byId = new Map(posts.map((post) => [post.upstreamId, post] as const));
+    const page = cut(order, ids, { sinceId: request.sinceId }).slice(0, pageSize);
     return {
       ...first,
-      posts: page.flatMap((id) => all.get(id) ?? []),
+      posts: page.flatMap((id) => byId.get(id) ?? []),
       ids: page,
       next: page.at(-1) ?? first.next,
       partial: pages.some(({ partial }) => partial),
@@ -146,7 +185,7 @@ export function createObserver(deps: {
   }
 
   return {
-    rivals,
+    baselines,
     seen,
     leaks,
     get polls() {
@@ -159,20 +198,15 @@ export function createObserver(deps: {
       describe: upstream.describe,
       fetchPosts: upstream.fetchPosts,
       async readPage(request) {
-        const isPoll = request.next === undefined && request.before === undefined;
-        if (isPoll && (request.sinceId !== undefined || polls === 0)) return poll(request);
+        const isTop = request.next === undefined && request.before === undefined;
+        // Sweeps from the top have no since_id; of opaque ids polls may have none, too.
+        if (isTop && (request.sinceId !== undefined || polls === 0 || isOpaque)) return poll(request);
         const page = await ask(request);
-        observe({ atMs: clock.now(), kind: 'sweep', ids: page.ids }, page.posts);
+        const observation = { atMs: clock.now(), kind: 'sweep', ids: order.sort(page.ids) } as const;
+        // Walks down opaque ids come from the top, where all baselines polled down to their ends.
+        observe(observation, page.posts, isOpaque && request.next !== undefined);
         return page;
       },
     },
   };
-}
-
-function isPassed(id: string, sinceId: string | undefined): boolean {
-  return sinceId !== undefined && compareDecimals(id, sinceId) <= 0;
-}
-
-function isBelow(ids: readonly string[], sinceId: string): boolean {
-  return ids.some((id) => compareDecimals(id, sinceId) <= 0);
 }

@@ -9,7 +9,7 @@ import type { RateLimit as RateLimitModel } from '../upstreams/upstream.ts';
 import type { Reason as ReasonModel } from '../recommenders/recommender.ts';
 import type { Source as SourceModel } from '../source.ts';
 import type { LogCounts as LogCountsModel } from '../stores/timeline-store.ts';
-import type { TimelineView as TimelineViewModel } from '../timeline/read.ts';
+import type { TimelineView as TimelineViewModel } from '../timeline/reader/read.ts';
 import type { GraphQLContext } from '../context.ts';
 export type Maybe<T> = T | null | undefined;
 export type InputMaybe<T> = T | null | undefined;
@@ -508,7 +508,7 @@ export type Source = Node & {
 /** What was counted for a source since its log began. */
 export type SourceCounts = {
   readonly __typename?: 'SourceCounts';
-  /** Posts found by filling gaps and by sweeps. */
+  /** Posts found by filling gaps and by rescans. */
   readonly backfilled: Scalars['Int']['output'];
   /** Posts that an upstream sent again and that were dropped. */
   readonly duplicatesDropped: Scalars['Int']['output'];
@@ -530,7 +530,7 @@ export type SourceState =
   | 'OK'
   /** It has not been read yet. */
   | 'STARTING'
-  /** It is not asked any more, since its token was refused. Goes on after a start with another token in the settings. */
+  /** Its token was refused, twice: it is tried once an hour. Goes on after a start with another token in the settings. */
   | 'STOPPED'
   /** It waits for its rate limit, or for the next day where the settings bound the posts of one. */
   | 'WAITING';
@@ -561,7 +561,7 @@ export type TimelineGap = Node & {
   readonly final: Scalars['Boolean']['output'];
   /** Its older end. Null when it is open to the past. */
   readonly from?: Maybe<Scalars['DateTime']['output']>;
-  /** `gap:` and the gap's id: the same while it is open. One of reason LOG_TRIMMED belongs to its page: `node` does not know it. */
+  /** `gap:` and the gap's id: the same while it is open. One of reason LOG_TRIMMED belongs to its cursor: `node` does not know it. */
   readonly id: Scalars['ID']['output'];
   /** How it came about. */
   readonly reason: GapReason;
@@ -576,17 +576,17 @@ export type TimelinePage = {
   readonly __typename?: 'TimelinePage';
   /** Asking again is worth it from then on: a source may then be read anew. Null when more is waiting already (`hasNewer`), or when it is not known. */
   readonly askAgainAt?: Maybe<Scalars['DateTime']['output']>;
-  /** Posts that this cursor was given before and that have changed, in their present form. Only on a page asked with `since`. */
+  /** Posts that this cursor was given before and that have changed, in their present form. Leave out those that you do not show: copies of others. Only on a page asked with `since`. */
   readonly edited: ReadonlyArray<Post>;
   /** The entries of this page, newest first: with `since` by arrival, otherwise by (`sortAt`, post id). Prepend in this order, or slot in by (`sortAt`, post id). */
   readonly entries: ReadonlyArray<TimelineEntry>;
-  /** All open gaps of the sources asked for. Replace those that you have. */
+  /** Gaps of the sources asked for, open and final; with `since` also what was trimmed before this cursor had passed it. Replace those that you have, unless the page was asked with `until`. */
   readonly gaps: ReadonlyArray<TimelineGap>;
   /** True when more is waiting after `since`: ask again at once. */
   readonly hasNewer: Scalars['Boolean']['output'];
   /** What went wrong at the last attempt to read each source. Empty when nothing did. */
   readonly problems: ReadonlyArray<Problem>;
-  /** Ids of posts that this cursor was given before and that are gone, or that another entry takes the place of. Only on a page asked with `since`. */
+  /** Ids of posts that this cursor was given before and that are gone, or that another entry takes the place of, which may be of a source that is left out now; also of copies that you may not have. Only on a page asked with `since`. */
   readonly removed: ReadonlyArray<Scalars['ID']['output']>;
   /** Ask with it for what is new. Null on a page asked with `until`: keep the one you have. Opaque, URL-safe, at most 4,096 characters. */
   readonly since?: Maybe<Scalars['String']['output']>;

@@ -8,11 +8,19 @@ export interface IdScheme {
   readonly name: IdSchemeName;
   /** Absent for schemes that are no Snowflakes. */
   readonly layout?: SnowflakeLayout | undefined;
+  /** False for opaque ids: their order is that in which the server lists them. @see place-key.ts */
+  readonly isOrdered: boolean;
   /**
    * 33 ASCII characters (`1`, then 32 hex digits) that sort as the ids do. Total: a text of another form gets a key below
    * all ids (`0`, then a digest), so that it never becomes a watermark. Opaque ids all get such a key: use `arrivalOrderKey`.
    */
   orderKey(id: string): string;
+  /** When what has that order key, or lies right above it, was made, or first seen where ids are opaque: Unix ms. */
+  keyTimeMs(orderKey: string): number | undefined;
+  /** An order key with everything from `timeMs` (Unix ms) on above it, and nothing else. */
+  floorKey(timeMs: number): string;
+  /** The exclusive since_id whose reply still holds the post of that order key, `steps` ids below it; undefined for opaque. */
+  idBelow(orderKey: string, steps?: number): string | undefined;
   /** When the id was made, Unix ms; undefined for another form, for opaque ids and for the sequential ids of old posts. */
   timeMs(id: string): number | undefined;
   /**
@@ -57,7 +65,11 @@ export function arrivalOrderKey(arrivedAtMs: number, n: number): string {
   if (![arrivedAtMs, n].every((part) => Number.isSafeInteger(part) && part >= 0)) {
     throw new RangeError(`an arrival must be two whole numbers from 0, got ${arrivedAtMs} and ${n}`);
   }
-  return `1${arrivedAtMs.toString(16).padStart(16, '0')}${n.toString(16).padStart(16, '0')}`;
+  return `1${arrivalDigits(arrivedAtMs)}${arrivalDigits(n)}`;
+}
+
+function arrivalDigits(part: number): string {
+  return part.toString(16).padStart(16, '0');
 }
 
 /** When the opaque id of that order key was first seen, Unix ms. */
@@ -80,22 +92,32 @@ interface NumberedScheme {
 
 function numbered(spec: NumberedScheme): IdScheme {
   const { name, layout, codec, timeShift, timedFrom, lowest } = spec;
+  const timeOf = (value: bigint) => (value < timedFrom ? undefined : spec.epochMs + Number(value >> timeShift));
+  const keyOf = (value: bigint) => `1${value.toString(16).padStart(32, '0')}`;
+  const floorOf = (timeMs: number) => {
+    const value = (BigInt(Math.floor(timeMs) - spec.epochMs) << timeShift) - 1n;
+    return value < lowest ? lowest : value < codec.highest ? value : codec.highest;
+  };
   return {
     name,
     layout,
+    isOrdered: true,
     orderKey(id) {
       const value = codec.parse(id);
-      return value === undefined ? foreignKey(id) : `1${value.toString(16).padStart(32, '0')}`;
+      return value === undefined ? foreignKey(id) : keyOf(value);
+    },
+    keyTimeMs: (orderKey) => (orderKey < '1' ? undefined : timeOf(numberOf(orderKey))),
+    floorKey: (timeMs) => keyOf(floorOf(timeMs)),
+    idBelow(orderKey, steps = 1) {
+      if (orderKey < '1') return undefined;
+      const value = numberOf(orderKey) - BigInt(steps);
+      return codec.print(value < lowest ? lowest : value);
     },
     timeMs(id) {
       const value = codec.parse(id);
-      return value === undefined || value < timedFrom ? undefined : spec.epochMs + Number(value >> timeShift);
+      return value === undefined ? undefined : timeOf(value);
     },
-    floor(timeMs) {
-      const value = (BigInt(Math.floor(timeMs) - spec.epochMs) << timeShift) - 1n;
-      if (value < lowest) return codec.print(lowest);
-      return codec.print(value < codec.highest ? value : codec.highest);
-    },
+    floor: (timeMs) => codec.print(floorOf(timeMs)),
     justBelow(id) {
       const value = codec.parse(id);
       return value === undefined || value <= lowest ? undefined : codec.print(value - 1n);
@@ -129,7 +151,11 @@ const SCHEMES: Readonly<Record<IdSchemeName, IdScheme>> = {
   uuidv7: numbered({ name: 'uuidv7', codec: uuidv7Codec, timeShift: 74n, epochMs: 0, timedFrom: 0n, lowest: 0n }),
   opaque: {
     name: 'opaque',
+    isOrdered: false,
     orderKey: foreignKey,
+    keyTimeMs: (orderKey) => (orderKey < '1' ? undefined : arrivalMs(orderKey)),
+    floorKey: (timeMs) => `1${arrivalDigits(Math.max(0, Math.floor(timeMs)))}`,
+    idBelow: () => undefined,
     timeMs: () => undefined,
     floor: () => undefined,
     justBelow: () => undefined,
@@ -164,6 +190,11 @@ function fits(scheme: IdScheme, ids: readonly string[]): boolean {
   if (!ids.every((id) => scheme.includes(id))) return false;
   const times = ids.map((id) => scheme.timeMs(id)).filter((time) => time !== undefined);
   return times.length > 0 && times.every((time) => time >= EARLIEST_MS && time < LATEST_MS);
+}
+
+/** What stands in a key's first 33 characters; what follows is a place beside it. */
+function numberOf(orderKey: string): bigint {
+  return BigInt(`0x${orderKey.slice(1, 33)}`);
 }
 
 function foreignKey(id: string): string {

@@ -29,12 +29,25 @@ export interface TimelineToken {
 export interface TokenSource {
   /** `logTag` of the source's log: 16 hex digits. */
   readonly tag: string;
-  /** The log's head when this cursor first saw it. */
+  /** The log's head when this cursor first saw it; its tail then, where what comes after `passed` had been trimmed. */
   readonly joined: Position;
   readonly passed: Position;
   /** True when the log's entries at or before `joined` belong to this cursor's first page and its `until` pages. */
   readonly history: boolean;
+  /** What was trimmed before this cursor had passed it, up to `joined`. */
+  readonly missed?: MissedRecords | undefined;
 }
+
+export interface MissedRecords {
+  /** Unix ms, not after `joined`; absent where the cursor had passed nothing. */
+  readonly fromMs: number | undefined;
+  /** Unix ms, not before `joined`. */
+  readonly foundAtMs: number;
+}
+
+const HISTORY = 1;
+const BACKWARDS = 2;
+const MISSED = 4;
 
 /** The cursor in bytes: flags, feed id, offset, base, served set. @throws RangeError when a part is out of its bounds. */
 export function packFeedCursor(cursor: FeedCursor): Uint8Array {
@@ -96,28 +109,42 @@ function packSource(out: ByteWriter, source: TokenSource): void {
   const joined = parsePosition(source.joined);
   const passed = parsePosition(source.passed);
   out.bytes(hash64(source.tag));
-  out.byte((source.history ? 1 : 0) | (passed.ms < joined.ms ? 2 : 0));
+  const { missed } = source;
+  out.byte((source.history ? HISTORY : 0) | (passed.ms < joined.ms ? BACKWARDS : 0) | (missed ? MISSED : 0));
   out.varint(joined.ms);
   out.varint(joined.n);
   // Both are mostly near: the distance is shorter than the time.
   out.varint(Math.abs(passed.ms - joined.ms));
   out.varint(passed.n);
+  if (missed === undefined) return;
+  // 0: from the beginning.
+  out.varint(missed.fromMs === undefined ? 0 : joined.ms - missed.fromMs + 1);
+  out.varint(missed.foundAtMs - joined.ms);
 }
 
 function unpackSource(input: ByteReader): TokenSource {
   const tag = hex(input.bytes(8));
   const flags = input.byte();
-  if (flags > 3) throw new RangeError('required known flags');
+  if (flags > (HISTORY | BACKWARDS | MISSED)) throw new RangeError('required known flags');
   const joined = { ms: input.varint(), n: input.varint() };
   const distance = input.varint();
-  if ((flags & 2) !== 0 && distance === 0) throw new RangeError('required a distance');
-  const passedMs = joined.ms + ((flags & 2) === 0 ? distance : -distance);
+  if ((flags & BACKWARDS) !== 0 && distance === 0) throw new RangeError('required a distance');
+  const passedMs = joined.ms + ((flags & BACKWARDS) === 0 ? distance : -distance);
   return {
     tag,
     joined: formatPosition(joined.ms, joined.n),
     passed: formatPosition(passedMs, input.varint()),
-    history: (flags & 1) !== 0,
+    history: (flags & HISTORY) !== 0,
+    ...((flags & MISSED) === 0 ? {} : { missed: unpackMissed(input, joined.ms) }),
   };
+}
+
+function unpackMissed(input: ByteReader, joinedMs: number): MissedRecords {
+  const distance = input.varint();
+  if (distance > joinedMs + 1) throw new RangeError('required a time from 0');
+  const foundAtMs = joinedMs + input.varint();
+  if (!Number.isSafeInteger(foundAtMs)) throw new RangeError('required a safe integer');
+  return { fromMs: distance === 0 ? undefined : joinedMs + 1 - distance, foundAtMs };
 }
 
 function flag(input: ByteReader): boolean {

@@ -20,14 +20,21 @@ export interface Findings {
   readonly hasDate: boolean;
   readonly sinceId: SinceIdVerdict;
   readonly accountSinceId: SinceIdVerdict;
+  readonly byId: ByIdVerdict;
 }
+
+/** What a server says when a post that it lists is asked for by its id. `untold` where it lists none, or answers something else. */
+export type ByIdVerdict = 'answered' | 'refused' | 'untold';
 
 export type TimelineName = 'local' | 'everything' | 'tag' | 'home';
 
 export interface FoundTimeline {
   readonly name: TimelineName;
-  /** `refused`: not for this caller (401, 403, 422). `absent`: the server has no such thing. */
-  readonly answer: 'readable' | 'refused' | 'absent' | 'failed';
+  /**
+   * `refused`: not for this caller (401, 403, 422), at once or as soon as a since_id is sent. `absent`: the server has no such thing.
+   * `unused`: 404 for a tag, as GoToSocial answers until somebody uses it.
+   */
+  readonly answer: 'readable' | 'refused' | 'absent' | 'unused' | 'failed';
   /** What was wrong, in our words. */
   readonly message?: string | undefined;
   /** The tag that was asked for. */
@@ -35,8 +42,8 @@ export interface FoundTimeline {
   readonly posts: number;
 }
 
-/** What a server makes of since_id. `untold` where there are too few posts to see. */
-export type SinceIdVerdict = 'heeded' | 'ignored' | 'refused' | 'hides posts' | 'untold';
+/** What a server makes of since_id. `not for this caller`: 401 or 403, although pages without one are. `untold` where there are too few posts to see. */
+export type SinceIdVerdict = 'heeded' | 'ignored' | 'refused' | 'not for this caller' | 'hides posts' | 'untold';
 
 /** More than Mastodon gives: what comes is the server's own limit. */
 const ASKED_LIMIT = '80';
@@ -52,7 +59,7 @@ interface Page {
 }
 
 /**
- * Asks a server of Mastodon's kin some ten questions. `told` hears of each as it begins. Throws UpstreamError where nothing answers.
+ * Asks a server of Mastodon's kin some dozen questions. `told` hears of each as it begins. Throws UpstreamError where nothing answers.
  * @see upstreams.md, sections 2, 4 and 6
  */
 export async function probe(
@@ -85,7 +92,10 @@ export async function probe(
       };
     } catch (error) {
       if (!(error instanceof UpstreamError)) throw error;
-      return { found: { name, answer: answerOf(error), message: operatorMessage(error), tag, posts: 0 }, ids: [] };
+      return {
+        found: { name, answer: answerOf(name, error), message: operatorMessage(error), tag, posts: 0 },
+        ids: [],
+      };
     }
   }
 
@@ -94,6 +104,7 @@ export async function probe(
     if (sinceId === undefined) return 'untold';
     told(what);
     const { reply } = await get(path, [...query, ['limit', '40'], ['since_id', sinceId]]);
+    if (reply.status === 401 || reply.status === 403) return 'not for this caller';
     if (reply.status === 400 || reply.status === 422) return 'refused';
     const above = listOf(parseBody(reply)).map((item) => Object(item).id);
     if (reply.status !== 200) return 'untold';
@@ -133,12 +144,21 @@ export async function probe(
     software: name,
     idScheme,
     promisedScheme: promised === idScheme || promised === 'opaque' ? undefined : promised,
-    timelines: pages.map(({ found }) => found),
+    timelines: pages.map(({ found }) => (sinceId === 'not for this caller' ? withoutSinceId(found) : found)),
     limits: [...limits.values()],
     hasDate,
     sinceId,
     accountSinceId,
+    byId: await askById(best?.ids[0]),
   };
+
+  async function askById(id: string | undefined): Promise<ByIdVerdict> {
+    const segment = id && pathSegment(id);
+    if (!segment) return 'untold';
+    told('a post by its id');
+    const { status } = (await get(`/api/v1/statuses/${segment}`)).reply;
+    return status === 200 ? 'answered' : status === 401 || status === 403 ? 'refused' : 'untold';
+  }
 
   async function accountVerdict(segment: string): Promise<SinceIdVerdict> {
     const path = `/api/v1/accounts/${segment}/statuses`;
@@ -149,9 +169,16 @@ export async function probe(
   }
 }
 
-function answerOf({ code }: UpstreamError): FoundTimeline['answer'] {
+function answerOf(name: TimelineName, { code }: UpstreamError): FoundTimeline['answer'] {
   if (code === 'UNAUTHORIZED' || code === 'FORBIDDEN') return 'refused';
-  return code === 'GONE' ? 'absent' : 'failed';
+  if (code !== 'GONE') return 'failed';
+  return name === 'tag' ? 'unused' : 'absent';
+}
+
+/** A source polls with a since_id: a first page alone makes none. */
+function withoutSinceId(found: FoundTimeline): FoundTimeline {
+  if (found.answer !== 'readable') return found;
+  return { ...found, answer: 'refused', message: 'it answers a page, but none with a since_id' };
 }
 
 function listOf(body: unknown): readonly unknown[] {

@@ -84,7 +84,7 @@ function mastodonEntries({ url, tokenEnv, findings }: Plan): readonly Entry[] {
     const answer = found.get(name);
     return {
       key: name,
-      says: [SAYS[name], ...remark(answer)],
+      says: [SAYS[name], ...remark(answer), ...(answer?.answer === 'readable' ? byIdRemark(tokenEnv, findings) : [])],
       source: { kind: 'mastodon', url, timeline, ...more },
       isActive: answer?.answer === 'readable' && name !== 'tag' && !(name === 'everything' && isReadable('local')),
     };
@@ -136,11 +136,19 @@ function remark(timeline: FoundTimeline | undefined): readonly string[] {
       return ['Not for this caller: it needs a token, or a token with more rights.'];
     case 'absent':
       return ['This server has no such timeline.'];
+    case 'unused':
+      return ['Nobody used this tag there yet, which some servers answer with 404: name another one.'];
     case 'failed':
       return ['It did not answer usefully when it was asked.'];
     default:
       return ['Needs a token.'];
   }
+}
+
+function byIdRemark(tokenEnv: string | undefined, findings: Findings | undefined): readonly string[] {
+  if (findings?.byId !== 'refused') return [];
+  const hint = tokenEnv === undefined ? ' A token may change that.' : '';
+  return [`This server refuses single posts to this caller: removals are found by absence alone.${hint}`];
 }
 
 function placeholder(name: string): string {

@@ -8,7 +8,6 @@ import type { StoredPost } from '../stores/post-store.ts';
  * and neither may anyone see a post that no log shows (any more).
  */
 export function shownThrough(stored: StoredPost, readable: readonly Source[]): readonly Source[] {
-  if (stored.goneAtMs !== undefined) return [];
   return readable.filter((source) => stored.shownBy.includes(source.logId) && mayCarry(source, stored.post));
 }
 

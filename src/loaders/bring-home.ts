@@ -32,7 +32,7 @@ export async function bringHome(
   );
   const entries = Map.groupBy(found.flat(), ({ uri }) => uri);
   const brought = [...entries].map(async ([uri, copies]) => {
-    const live = [...new Set(copies.flatMap(({ postId, removed }) => (removed ? [] : [postId])))];
+    const live = [...new Set(copies.flatMap(({ postId, removedAt }) => (removedAt === undefined ? [postId] : [])))];
     return [uri, (await Promise.all(live.map(load))).find((post) => post !== undefined)] as const;
   });
   const atHome = new Map(await Promise.all(brought));

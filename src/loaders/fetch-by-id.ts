@@ -34,14 +34,14 @@ const BACK_OFF_MS = 30_000;
 
 /** Remembers hosts that fail, so that not every page waits for them. */
 export function createFetchById(deps: {
-  /** Spends one request of the source's budget; false: none is left. */
-  mayFetchById: (source: Source) => boolean;
-  /** Is told what came of the requests that were spent. */
+  /** Takes up to `count` requests of what the source may send; returns how many. */
+  takeById: (source: Source, count: number) => Promise<number>;
+  /** Is told what came of the requests that were taken. */
   fetchedById?: FetchedListener | undefined;
   clock: Clock;
   maxWaitMs: number;
 }): FetchById {
-  const { mayFetchById, fetchedById, clock, maxWaitMs } = deps;
+  const { takeById, fetchedById, clock, maxWaitMs } = deps;
   const failing = new Map<string, { problem: Problem; untilMs: number }>();
 
   async function fetchBatch(key: string, batch: readonly Wanted[]) {
@@ -60,18 +60,15 @@ export function createFetchById(deps: {
       failing.set(key, { problem, untilMs: problem.retryAtMs ?? clock.now() + BACK_OFF_MS });
     };
     let requests = 0;
-    const spend = () => {
-      const isSpent = mayFetchById(source);
-      if (isSpent) requests += 1;
-      return isSpent;
-    };
     const hear = (outcome: { fetched?: FetchedPosts; error?: unknown }) => {
       fetchedById?.(source, { requests, ...outcome });
       requests = 0;
     };
     try {
       await within(maxWaitMs, clock, async (signal) => {
-        const asked = affordable(batch, (await source.upstream.describe(signal)).bulk, spend);
+        const perRequest = Math.max(1, (await source.upstream.describe(signal)).bulk);
+        requests = await takeById(source, Math.ceil(batch.length / perRequest));
+        const asked = batch.slice(0, requests * perRequest);
         if (asked.length === 0) return;
         const fetched = await source.upstream.fetchPosts(
           asked.map(({ upstreamId }) => upstreamId),
@@ -107,14 +104,6 @@ export function createFetchById(deps: {
 /** Sources for named users are asked apart: the others' adapters tell a private post as gone, whose credential it be. */
 function batchKey({ host, credentialId, audience }: Source): string {
   return JSON.stringify([host, credentialId, Array.isArray(audience)]);
-}
-
-/** As many as there is budget for, `bulk` of them a request. */
-function affordable(batch: readonly Wanted[], bulk: number, spend: () => boolean): readonly Wanted[] {
-  const perRequest = Math.max(1, bulk);
-  let count = 0;
-  while (count < batch.length && spend()) count += perRequest;
-  return batch.slice(0, count);
 }
 
 /** Breaks the work off after `ms`: a page must not wait for a host that hangs. */

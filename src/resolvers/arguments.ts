@@ -2,8 +2,8 @@ import type { GraphQLContext } from '../context.ts';
 import { BadUserInputError, UnauthenticatedError } from '../errors.ts';
 import { parseNodeId } from '../ids/node-id.ts';
 import type { Source } from '../source.ts';
+import { MAX_SOURCES } from '../timeline/reader/read.ts';
 
-const MAX_TIMELINE_SOURCES = 50;
 /** Names, the same source's among them. */
 const MAX_NAMES = 200;
 
@@ -33,10 +33,10 @@ export function chooseSources(
     throw new BadUserInputError('sources', `sources must hold at most ${MAX_NAMES} names, got ${ids.length}`);
   }
   const chosen = ids ? [...new Set(ids.map((id) => findSource(readable, id)))] : readable;
-  if (chosen.length <= MAX_TIMELINE_SOURCES) return chosen;
+  if (chosen.length <= MAX_SOURCES) return chosen;
   throw new BadUserInputError(
     'sources',
-    `sources must name at most ${MAX_TIMELINE_SOURCES} of the ${chosen.length} sources that you may read`,
+    `sources must name at most ${MAX_SOURCES} of the ${chosen.length} sources that you may read`,
   );
 }
 

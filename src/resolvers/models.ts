@@ -1,7 +1,7 @@
 import type { ForYouView } from '../feed/for-you.ts';
 import type { SnowflakeLayout } from '../generated/graphql.ts';
 import type { LatenessHistogram } from '../stores/timeline-store.ts';
-import type { TimelineView } from '../timeline/read.ts';
+import type { TimelineView } from '../timeline/reader/read.ts';
 
 /** What the resolvers of a schema type take, where our domain has no type of that name. @see codegen.ts */
 export type ForYouItem = ForYouView['items'][number];

@@ -1,7 +1,7 @@
 import type { LatenessResolvers, QueryResolvers, RateLimitResolvers, SourceResolvers } from '../generated/graphql.ts';
 import { formatNodeId } from '../ids/node-id.ts';
 import type { LogCounts } from '../stores/timeline-store.ts';
-import { NO_LATENESS, percentileMs } from '../timeline/lateness.ts';
+import { NO_LATENESS, percentileMs } from '../timeline/poll/lateness.ts';
 import { dateTime, dateTimeOrNull } from './date-time.ts';
 
 const MAX_INT = 2 ** 31 - 1;

@@ -8,7 +8,7 @@ import type {
 } from '../generated/graphql.ts';
 import { formatNodeId } from '../ids/node-id.ts';
 import type { TimelineToken } from '../ids/tokens.ts';
-import type { TimelineView } from '../timeline/read.ts';
+import type { TimelineView } from '../timeline/reader/read.ts';
 import { checkLimit, chooseSources } from './arguments.ts';
 import { dateTime, dateTimeOrNull } from './date-time.ts';
 

@@ -4,11 +4,16 @@ import type { RedisScript } from './redis-script.ts';
 
 /** The single commands that the store needs beside its scripts. */
 export type RedisCommand =
+  | 'del'
   | 'exists'
   | 'get'
+  | 'hdel'
   | 'hgetall'
   | 'hmget'
+  | 'hset'
+  | 'hsetnx'
   | 'info'
+  | 'mget'
   | 'pexpire'
   | 'ping'
   | 'publish'
@@ -43,7 +48,7 @@ const REFUSED = 'SLUICE ';
 export function redisConnection(client: Redis | Cluster, options: { deadlineMs: number }): RedisConnection {
   const { deadlineMs } = options;
   // Not `callBuffer`, which automatic pipelines send without its name.
-  const commands = client as unknown as Record<`${RedisCommand | 'del' | 'eval' | 'evalsha'}Buffer`, Command>;
+  const commands = client as unknown as Record<`${RedisCommand | 'eval' | 'evalsha'}Buffer`, Command>;
   let isClosed = false;
   const underWay = new Set<Promise<unknown>>();
 
@@ -119,6 +124,22 @@ export async function sendAll<T, R>(all: readonly T[], send: (one: T) => Promise
     replies.push(...(await Promise.all(all.slice(at, at + AT_ONCE).map(send))));
   }
   return replies;
+}
+
+/** The values of these keys, in order, undefined where there is none; any number. */
+export async function getAll(
+  connection: RedisConnection,
+  keys: readonly string[],
+): Promise<readonly (Buffer | undefined)[]> {
+  const replies = connection.isCluster
+    ? await sendAll(keys, (key) => connection.call('get', key))
+    : (await sendAll(chunksOf(keys), (some) => connection.call('mget', ...some))).flatMap(list);
+  return replies.map((value) => (Buffer.isBuffer(value) ? value : undefined));
+}
+
+function chunksOf(keys: readonly string[]): readonly (readonly string[])[] {
+  const count = Math.ceil(keys.length / AT_ONCE);
+  return Array.from({ length: count }, (_, n) => keys.slice(n * AT_ONCE, (n + 1) * AT_ONCE));
 }
 
 /** A reply that is text. */

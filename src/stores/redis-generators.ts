@@ -3,7 +3,7 @@ import { list, type RedisConnection, text } from './redis-connection.ts';
 import type { RedisKeys } from './redis-keys.ts';
 import { redisScript } from './redis-script.ts';
 
-const LEASE = redisScript('lease-generator');
+const LEASE = redisScript('lease-generator', 'history');
 const RELEASE = redisScript('release');
 
 /** All of it in one slot. Leases end by the clock of Redis. */

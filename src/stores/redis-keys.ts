@@ -30,14 +30,17 @@ export function textOfKeyPart(part: string): string {
 export interface RedisKeys {
   /** Before the feedId of one of this viewer's instances, and before `current`. */
   feeds(viewerId: string): string;
+  /** The hash of all logs. */
+  readonly logs: string;
   /** Before the names of a log's parts, such as `state`. */
   log(logId: string): string;
   /** Before the hash of a reference. */
   readonly references: string;
   /** Before the keyPart of a post id. */
   readonly posts: string;
-  /** The lease `poll:<logId>` lies in the slot of its log. */
   lease(name: string): string;
+  note(name: string): string;
+  quota(name: string): string;
   secret(name: string): string;
   /** Before the parts of the id service, all in one slot. */
   readonly generators: string;
@@ -47,13 +50,13 @@ export interface RedisKeys {
 export function redisKeys(prefix: string): RedisKeys {
   return {
     feeds: (viewerId) => `${prefix}{${keyPart(viewerId)}}:HOMEPAGE:`,
+    logs: `${prefix}LOGS`,
     log: (logId) => `${prefix}{${keyPart(logId)}}:LOG:`,
     references: `${prefix}post:`,
     posts: `${prefix}body:`,
-    lease(name) {
-      const [work = '', ...of] = name.split(':');
-      return `${prefix}{${keyPart(of.join(':'))}}:LEASE:${keyPart(work)}`;
-    },
+    note: (name) => `${prefix}NOTE:${keyPart(name)}`,
+    quota: (name) => `${prefix}QUOTA:${keyPart(name)}`,
+    lease: (name) => `${prefix}LEASE:${keyPart(name)}`,
     generators: `${prefix}{ids}:GENERATORS:`,
     secret: (name) => `${prefix}SECRET:${keyPart(name)}`,
   };

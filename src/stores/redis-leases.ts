@@ -1,4 +1,4 @@
-import type { RedisConnection } from './redis-connection.ts';
+import { getAll, type RedisConnection, text } from './redis-connection.ts';
 import type { RedisKeys } from './redis-keys.ts';
 import { redisScript } from './redis-script.ts';
 import type { LeaseStore, SecretStore } from './store.ts';
@@ -11,6 +11,10 @@ export function redisLeases(connection: RedisConnection, keys: RedisKeys): Lease
   return {
     acquire: async ({ name, holder, ttlMs }) =>
       (await connection.run(ACQUIRE, [keys.lease(name)], [holder, ttlMs])) === 1,
+    async holders(names) {
+      const values = await getAll(connection, names.map(keys.lease));
+      return new Map(names.flatMap((name, n) => (values[n] ? [[name, text(values[n])]] : [])));
+    },
     async release(name, holder) {
       await connection.run(RELEASE, [keys.lease(name)], [holder]);
     },

@@ -16,8 +16,8 @@ export function fieldsOf(reply: unknown): Readonly<Record<string, string>> {
 }
 
 /** The state that the port shows; without fields, that of a log which was never committed. */
-export function readState(reply: unknown): LogState {
-  const { version = '0', head, trimmedTo, watermarkId, watermarkKey, floorKey, ...rest } = fieldsOf(reply);
+export function readState(fields: Readonly<Record<string, string>>): LogState {
+  const { version = '0', head, trimmedTo, watermarkId, watermarkKey, floorKey, ...rest } = fields;
   const { gaps = '[]', lateness, memory } = rest;
   return {
     version: Number(version),
@@ -35,8 +35,8 @@ export function readState(reply: unknown): LogState {
   };
 }
 
-/** A stream's entry. */
-export function readRecord(logId: string, reply: unknown, removed: boolean): LogRecord {
+/** A stream's entry, and the position of the record that removed it. */
+export function readRecord(logId: string, reply: unknown, removedAt: unknown): LogRecord {
   const [position, flat] = list(reply);
   const { kind = 'entry', post = '', uri = '', sort, arrived, late } = fieldsOf(flat);
   return {
@@ -48,7 +48,7 @@ export function readRecord(logId: string, reply: unknown, removed: boolean): Log
     sortAtMs: Number(sort),
     arrivedAtMs: Number(arrived),
     late: late === '1',
-    removed,
+    ...(Buffer.isBuffer(removedAt) && { removedAt: text(removedAt) }),
   };
 }
 

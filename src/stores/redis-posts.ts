@@ -7,7 +7,6 @@ import { redisScript } from './redis-script.ts';
 
 const POSTS = redisScript('posts');
 const PUT_POST = redisScript('put-post', 'post');
-const MARK_GONE = redisScript('mark-gone', 'post');
 
 /** A body that no log shows stays so long: a feed that names it later has it read by id again. */
 export const UNSHOWN_KEEP_MS = 24 * 3_600_000;
@@ -77,16 +76,11 @@ export function redisPosts(connection: RedisConnection, keys: RedisKeys): PostSt
         return rows.get(part);
       };
       const posts = new Map<PostId, StoredPost>();
-      const present = (inside: PostId): FlatPost | undefined => {
-        const found = find(postKeyPart(inside));
-        return found?.goneAtMs === undefined ? found?.flat : undefined;
-      };
       const give = (id: PostId) => {
         const row = find(postKeyPart(id));
         if (!row || posts.has(id)) return;
-        const { readAtMs, goneAtMs, shownBy } = row;
-        const post = join(row.flat, present);
-        posts.set(id, { post, readAtMs, ...(goneAtMs !== undefined && { goneAtMs }), shownBy });
+        const { readAtMs, shownBy } = row;
+        posts.set(id, { post: join(row.flat, (inside) => find(postKeyPart(inside))?.flat), readAtMs, shownBy });
       };
       for (const id of ids) give(id);
       const asked = withInside ? [...posts.values()] : [];
@@ -102,18 +96,12 @@ export function redisPosts(connection: RedisConnection, keys: RedisKeys): PostSt
           .map(({ part, values }) => connection.run(PUT_POST, [keys.posts + part], [UNSHOWN_KEEP_MS, ...values])),
       );
     },
-    async markGone(ids, atMs) {
-      await Promise.all(
-        ids.map((id) => connection.run(MARK_GONE, [keys.posts + postKeyPart(id)], [UNSHOWN_KEEP_MS, atMs])),
-      );
-    },
   };
 }
 
 interface Row {
   readonly flat: FlatPost;
   readonly readAtMs: number;
-  readonly goneAtMs: number | undefined;
   readonly shownBy: readonly string[];
 }
 
@@ -123,8 +111,8 @@ type Head = readonly [number, number, string, string, Readonly<Record<string, nu
 function readRow(value: Buffer | undefined): Row | undefined {
   if (!value) return undefined;
   const bodyAt = value.indexOf(0x0a) + 1;
-  if (bodyAt === value.length) return undefined;
   const [readAtMs, goneAtMs, repostOf, quoted, shown] = headOf(value);
+  if (bodyAt === value.length || goneAtMs !== 0) return undefined;
   const logs = Object.entries(shown).flatMap(([showing, number]) => (number > 0 ? [showing.split(' ')[0] ?? ''] : []));
   return {
     flat: {
@@ -133,7 +121,6 @@ function readRow(value: Buffer | undefined): Row | undefined {
       ...(quoted !== '' && { quoted: textOfKeyPart(quoted) }),
     },
     readAtMs,
-    goneAtMs: goneAtMs === 0 ? undefined : goneAtMs,
     shownBy: [...new Set(logs)].map(textOfKeyPart).sort(),
   };
 }

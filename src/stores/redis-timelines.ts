@@ -2,11 +2,12 @@ import { comparePositions } from '../ids/position.ts';
 import type { PostId } from '../post.ts';
 import { list, type RedisConnection, text } from './redis-connection.ts';
 import type { RedisKeys } from './redis-keys.ts';
-import { COUNTS, readKnown, readRecord, readState } from './redis-log-rows.ts';
+import { redisLogRegistry } from './redis-log-registry.ts';
+import { COUNTS, fieldsOf, readKnown, readRecord, readState } from './redis-log-rows.ts';
 import { CHANGES_AT_ONCE, KEPT_MS, redisOutbox } from './redis-outbox.ts';
 import { postValues } from './redis-posts.ts';
 import { redisScript } from './redis-script.ts';
-import type { SweepState } from './sweep-state.ts';
+import { readRepairState } from './repair-state.ts';
 import type {
   KnownEntry,
   KnownPost,
@@ -17,13 +18,14 @@ import type {
   TimelineStore,
 } from './timeline-store.ts';
 
-const COMMIT = redisScript('commit', 'bytes', 'log');
+const COMMIT = redisScript('commit', 'history', 'bytes', 'log');
 const RECORDS_AFTER = redisScript('records-after', 'log', 'records');
 const ENTRIES_BEFORE = redisScript('entries-before', 'bytes', 'log', 'records');
 const ENTRIES_BY_URI = redisScript('entries-by-uri', 'log', 'records');
 const KNOWN_BETWEEN = redisScript('known-between', 'log');
+const DROP_LOG = redisScript('drop-log', 'bytes', 'log', 'trimming');
 const LIFT_HEAD = redisScript('lift-head', 'bytes');
-const TRIM = redisScript('trim', 'bytes', 'log');
+const TRIM = redisScript('trim', 'bytes', 'log', 'trimming');
 
 /** How many rows of a kind one step drops: some milliseconds of the server's. */
 const STEP_ROWS = 250;
@@ -33,17 +35,18 @@ const IDS_AT_ONCE = 1000;
 /** Logs, each in a slot of its own: everything of one changes in one step. Post bodies lie elsewhere. @see redis-outbox.ts */
 export function redisTimelines(connection: RedisConnection, keys: RedisKeys, now: () => number): TimelineStore {
   const outbox = redisOutbox(connection, keys);
+  const registry = redisLogRegistry(connection, keys);
   const stateKey = (logId: string) => `${keys.log(logId)}state`;
 
   /** What a reader is told of is there for it to read. */
   async function records(logId: string, reply: unknown): Promise<readonly LogRecord[]> {
     const [rows, removed, pending, kept] = list(reply);
     if (Number(pending) > 0) await outbox.make(logId);
-    const flags = list(removed);
-    const found = list(rows).map((row, n) => readRecord(logId, row, flags[n] === 1));
+    const removals = list(removed);
+    const found = list(rows).map((row, n) => readRecord(logId, row, removals[n]));
     if (connection.isCluster && Number(kept) > 0) {
       const young = found.filter(
-        (one) => one.kind !== 'remove' && !one.removed && now() - one.arrivedAtMs < 2 * KEPT_MS,
+        (one) => one.kind !== 'remove' && one.removedAt === undefined && now() - one.arrivedAtMs < 2 * KEPT_MS,
       );
       await outbox.mend(logId, [...new Set(young.map(({ postId }) => postId))]);
     }
@@ -59,15 +62,32 @@ export function redisTimelines(connection: RedisConnection, keys: RedisKeys, now
   }
 
   return {
-    readLog: async (logId) => readState(await connection.call('hgetall', stateKey(logId))),
+    nameLogs: registry.name,
+    listLogs: registry.list,
+    async dropLog(logId) {
+      for (;;) {
+        const reply = list(await connection.run(DROP_LOG, [stateKey(logId)], [STEP_ROWS]));
+        const [isMore, pending, wasThere] = reply.map(Number);
+        if (pending) await outbox.make(logId);
+        if (!isMore) return (await registry.remove(logId)) || wasThere === 1;
+      }
+    },
+    async readLog(logId) {
+      const { dropped, ...fields } = fieldsOf(await connection.call('hgetall', stateKey(logId)));
+      const state = readState(fields);
+      // Of an earlier release. A full Redis takes no entry, and is read all the same.
+      if (state.version > 0 && dropped === undefined) await registry.enter(logId).catch(() => {});
+      return state;
+    },
     async commit(commit) {
-      const { logId, holder } = commit;
-      const lease = keys.lease(`poll:${logId}`);
-      const reply = await connection.run(COMMIT, [stateKey(logId), lease], commitValues(commit, holder ?? ''));
+      const { logId } = commit;
+      const reply = await connection.run(COMMIT, [stateKey(logId)], commitValues(commit));
       if (reply === 0) return { committed: false };
-      const [state, changes] = list(reply);
+      const [state, changes, wasDropped] = list(reply);
+      if (wasDropped === 1) registry.forget(logId);
+      await registry.enter(logId);
       await outbox.make(logId, list(changes));
-      return { committed: true, state: readState(state) };
+      return { committed: true, state: readState(fieldsOf(state)) };
     },
     async known(logId, postIds) {
       const known = new Map<PostId, KnownEntry>();
@@ -88,15 +108,13 @@ export function redisTimelines(connection: RedisConnection, keys: RedisKeys, now
     },
     async anchor(logId, orderKey) {
       const [anchor] = await between(logId, upTo(orderKey), '-', 1);
-      if (!anchor) return undefined;
-      const [below] = await between(logId, `(${anchor.orderKey}\0`, '-', 1);
-      return { ...anchor, ...(below && { belowId: below.upstreamId }) };
+      return anchor;
     },
     knownBetween: ({ logId, above, upTo: highest, limit }) =>
       between(logId, highest === undefined ? '+' : upTo(highest), above === undefined ? '-' : upTo(above), limit),
-    async readSweep(logId) {
+    async readRepair(logId) {
       const reply = await connection.call('get', `${keys.log(logId)}sweep`);
-      return Buffer.isBuffer(reply) ? (JSON.parse(text(reply)) as SweepState) : undefined;
+      return Buffer.isBuffer(reply) ? readRepairState(JSON.parse(text(reply))) : undefined;
     },
     async recordsAfter({ logId, after, limit }) {
       const from = after === undefined ? '-' : `(${after}`;
@@ -118,6 +136,7 @@ export function redisTimelines(connection: RedisConnection, keys: RedisKeys, now
     },
     async liftHead(logId, position) {
       await connection.run(LIFT_HEAD, [stateKey(logId)], [position]);
+      await registry.enter(logId);
     },
     async trim({ logId, beforeMs, keepEntries, keepBytes = Number.MAX_SAFE_INTEGER, keepKnown }) {
       const values = [beforeMs, keepEntries, keepKnown, STEP_ROWS, keepBytes];
@@ -130,6 +149,7 @@ export function redisTimelines(connection: RedisConnection, keys: RedisKeys, now
     },
     async writeStatus(logId, status) {
       await connection.call('set', `${keys.log(logId)}status`, JSON.stringify(status));
+      await registry.enter(logId);
     },
     async readStatus(logId) {
       const reply = await connection.call('get', `${keys.log(logId)}status`);
@@ -144,19 +164,21 @@ function upTo(orderKey: string): string {
 }
 
 /** @see lua/commit.lua */
-function commitValues(commit: LogCommit, holder: string): readonly (string | number)[] {
-  const { expectedVersion, nowMs, append, posts, watermark, floorKey = '', counts } = commit;
+function commitValues(commit: LogCommit): readonly (string | number)[] {
+  const { expectedVersion, nowMs, append, places = [], posts, watermark, floorKey = '', counts } = commit;
   const asJson = (value: unknown) => (value === undefined ? '' : JSON.stringify(value));
   const bodies = posts.flatMap((write) =>
     postValues(write).flatMap(({ part, values }) => [write.post.id, part, ...values]),
   );
   return [
-    ...[expectedVersion, nowMs, holder, watermark?.upstreamId ?? '', watermark?.orderKey ?? '', floorKey],
-    ...[commit.gaps, commit.lateness, commit.memory, commit.sweep].map(asJson),
+    ...[expectedVersion, nowMs, watermark?.upstreamId ?? '', watermark?.orderKey ?? '', floorKey],
+    ...[commit.gaps, commit.lateness, commit.memory, commit.repair].map(asJson),
     ...COUNTS.map((name) => counts?.[name] ?? 0),
     append.length,
     CHANGES_AT_ONCE,
+    places.length,
     ...append.flatMap(recordValues),
+    ...places.flatMap(({ postId, orderKey }) => [postId, orderKey]),
     ...bodies,
   ];
 }

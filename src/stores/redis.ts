@@ -5,7 +5,9 @@ import { redisFeeds } from './redis-feeds.ts';
 import { redisGenerators } from './redis-generators.ts';
 import { redisKeys } from './redis-keys.ts';
 import { redisLeases, redisSecrets } from './redis-leases.ts';
+import { redisNotes } from './redis-notes.ts';
 import { redisPosts } from './redis-posts.ts';
+import { redisQuotas } from './redis-quotas.ts';
 import { redisSignals } from './redis-signals.ts';
 import type { RedisSpec } from './redis-spec.ts';
 import { redisTimelines } from './redis-timelines.ts';
@@ -38,13 +40,15 @@ export async function openRedisStore(
     timelines: redisTimelines(main, keys, clock.now),
     posts: redisPosts(main, keys),
     leases: redisLeases(main, keys),
+    notes: redisNotes(main, keys),
+    quotas: redisQuotas(main, keys),
     secrets: redisSecrets(main, keys),
     generators: redisGenerators(main, keys),
     signals: redisSignals(main, subscriber, channel),
     async ping() {
       await Promise.all([main.call('ping'), instances.call('ping')]);
     },
-    async sweep() {
+    async deleteExpired() {
       // Redis removes what has expired by itself.
       await main.call('ping');
       return false;

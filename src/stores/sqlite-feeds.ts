@@ -2,7 +2,7 @@ import { StoreUnavailableError } from '../errors.ts';
 import type { FeedStore, InstanceCut, InstanceHeader, Publication, SuccessorKey } from './feed-store.ts';
 import { decodeInstance, encodeInstance } from './instance-codec.ts';
 import type { Sql, SqliteDatabase } from './sqlite-database.ts';
-import { findReference, lengthenReferences, sweepReferences, writeReferences } from './sqlite-references.ts';
+import { deleteExpiredReferences, findReference, lengthenReferences, writeReferences } from './sqlite-references.ts';
 
 interface InstanceRow {
   readonly feed_id: string;
@@ -12,7 +12,7 @@ interface InstanceRow {
 
 const HEADER = 'feed_id, generated_at, size';
 
-/** Feed instances as rows; an expired one is as good as none, and the sweep removes it. */
+/** Feed instances as rows; an expired one is as good as none, and is removed in time. */
 export function sqliteFeeds(db: SqliteDatabase): FeedStore {
   return {
     async current(viewerId, nowMs, first) {
@@ -48,11 +48,11 @@ export function sqliteFeeds(db: SqliteDatabase): FeedStore {
 }
 
 /** Removes at most `limit` expired rows of each kind; true when there may be more. */
-export function sweepFeeds(sql: Sql, nowMs: number, limit: number): boolean {
+export function deleteExpiredFeeds(sql: Sql, nowMs: number, limit: number): boolean {
   const instances = 'DELETE FROM instances WHERE rowid IN (SELECT rowid FROM instances WHERE expires_at <= ? LIMIT ?)';
   const aliases = 'DELETE FROM aliases WHERE viewer IN (SELECT viewer FROM aliases WHERE expires_at <= ? LIMIT ?)';
   const full = [instances, aliases].map((text) => sql.run(text, nowMs, limit) === limit);
-  return sweepReferences(sql, nowMs, limit) || full.includes(true);
+  return deleteExpiredReferences(sql, nowMs, limit) || full.includes(true);
 }
 
 /** JSON, because SQLite's text would make one of all ids that differ in lone surrogates. */

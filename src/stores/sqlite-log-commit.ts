@@ -1,6 +1,6 @@
 import type { PostId } from '../post.ts';
 import type { Sql } from './sqlite-database.ts';
-import { findKnown, findOrMakeLog, type LogRow, logExtras, logState } from './sqlite-log-rows.ts';
+import { findKnown, findLog, findOrMakeLog, type LogRow, logExtras, logState } from './sqlite-log-rows.ts';
 import { deleteBody, unshow, writePosts } from './sqlite-posts.ts';
 import type { CommitResult, LogCommit, LogCounts, NewRecord } from './timeline-store.ts';
 
@@ -11,27 +11,23 @@ interface Head {
 
 /** One commit inside the transaction that surrounds it. Throws Error on a record that does not fit what is known. */
 export function commitLog(sql: Sql, commit: LogCommit): CommitResult {
+  if ((findLog(sql, commit.logId)?.version ?? 0) !== commit.expectedVersion) return { committed: false };
   const log = findOrMakeLog(sql, commit.logId);
-  if (log.version !== commit.expectedVersion || isHeldByAnother(sql, commit)) return { committed: false };
 
   let head: Head | undefined = log.head_ms === null ? undefined : { ms: log.head_ms, n: log.head_n ?? 0 };
   for (const record of commit.append) {
     head = after(head, commit.nowMs);
     appendRecord(sql, log, head, record);
   }
+  const place = 'UPDATE known SET order_key = ? WHERE log = ? AND post_id = ? AND removed = 0';
+  for (const { postId, orderKey } of commit.places ?? []) sql.run(place, orderKey, log.log, postId);
   writePosts(sql, commit.posts, { log: log.log, atMs: commit.nowMs });
   writeState(sql, log, head, commit);
-  if (commit.sweep) {
+  if (commit.repair) {
     const text = 'INSERT INTO sweeps (log, body) VALUES (?, ?) ON CONFLICT DO UPDATE SET body = excluded.body';
-    sql.run(text, log.log, JSON.stringify(commit.sweep));
+    sql.run(text, log.log, JSON.stringify(commit.repair));
   }
   return { committed: true, state: logState(findOrMakeLog(sql, commit.logId)) };
-}
-
-function isHeldByAnother(sql: Sql, { logId, holder, nowMs }: LogCommit): boolean {
-  if (holder === undefined) return false;
-  const text = 'SELECT 1 FROM leases WHERE name = ? AND holder <> ? AND expires_at > ?';
-  return sql.get(text, `poll:${logId}`, holder, nowMs) !== undefined;
 }
 
 /** max(last + 1, now): never at or before the head, whatever the clock does. */
@@ -59,7 +55,7 @@ function appendRecord(sql: Sql, { log, log_id }: LogRow, at: Head, record: NewRe
       record.sortAtMs,
       record.arrivedAtMs,
     );
-    hideEntries(sql, log, postId);
+    removeEntry(sql, log, postId, at);
     sql.run('UPDATE logs SET entries = entries + 1, known = known + ? WHERE log = ?', known ? 0 : 1, log);
   }
   if (kind === 'edit') {
@@ -68,7 +64,7 @@ function appendRecord(sql: Sql, { log, log_id }: LogRow, at: Head, record: NewRe
   }
   if (kind === 'remove') {
     sql.run('UPDATE known SET removed = ? WHERE log = ? AND post_id = ?', Math.max(1, record.arrivedAtMs), log, postId);
-    hideEntries(sql, log, postId);
+    removeEntry(sql, log, postId, at);
     if (unshow(sql, log, postId).includes(postId)) deleteBody(sql, postId);
   }
   sql.run(
@@ -86,9 +82,10 @@ function appendRecord(sql: Sql, { log, log_id }: LogRow, at: Head, record: NewRe
 }
 
 /** At most one entry of a post is ever shown: also when it comes back, or comes again after it left the known-index. */
-function hideEntries(sql: Sql, log: number, postId: PostId): void {
-  const hide = `UPDATE records INDEXED BY records_by_post SET removed = 1 WHERE log = ? AND post_id = ? AND kind = 'entry'`;
-  sql.run(hide, log, postId);
+function removeEntry(sql: Sql, log: number, postId: PostId, at: Head): void {
+  const remove = `UPDATE records INDEXED BY records_by_post SET removed_ms = ?, removed_n = ?
+    WHERE log = ? AND post_id = ? AND kind = 'entry' AND removed_ms IS NULL`;
+  sql.run(remove, at.ms, at.n, log, postId);
 }
 
 function writeState(sql: Sql, log: LogRow, head: Head | undefined, commit: LogCommit): void {

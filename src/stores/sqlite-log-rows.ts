@@ -20,13 +20,15 @@ export interface LogRow {
   /** Of the bodies that the log shows. */
   readonly bytes: number;
   readonly state: string;
+  /** 1: nothing but the version and the positions is left of it, until it is used again. */
+  readonly dropped: number;
 }
 
 /** What `logs.state` holds: all that is only ever read and written as a whole. */
 export type LogExtras = Pick<LogState, 'gaps' | 'counts' | 'lateness' | 'memory'>;
 
 /** The columns of `records` that readRecord wants. */
-export const RECORD_COLUMNS = 'ms, n, kind, post_id, uri, sort_at, arrived_at, late, removed';
+export const RECORD_COLUMNS = 'ms, n, kind, post_id, uri, sort_at, arrived_at, late, removed_ms, removed_n';
 
 /** A row of `records`. */
 export interface RecordRow {
@@ -38,7 +40,8 @@ export interface RecordRow {
   readonly sort_at: number;
   readonly arrived_at: number;
   readonly late: number;
-  readonly removed: number;
+  readonly removed_ms: number | null;
+  readonly removed_n: number | null;
 }
 
 const NO_COUNTS: LogState['counts'] = {
@@ -54,9 +57,9 @@ export function findLog(sql: Sql, logId: string): LogRow | undefined {
   return sql.get<LogRow>('SELECT * FROM logs WHERE log_id = ?', logId);
 }
 
-/** The log's row, made when it has none. */
+/** The row of a log that is used, made when it has none. */
 export function findOrMakeLog(sql: Sql, logId: string): LogRow {
-  sql.run('INSERT INTO logs (log_id) VALUES (?) ON CONFLICT DO NOTHING', logId);
+  sql.run('INSERT INTO logs (log_id) VALUES (?) ON CONFLICT DO UPDATE SET dropped = 0 WHERE dropped = 1', logId);
   const row = findLog(sql, logId);
   if (!row) throw new Error(`log ${logId} has no row`);
   return row;
@@ -87,6 +90,7 @@ export function logState(row: LogRow | undefined): LogState {
 }
 
 export function readRecord(logId: string, row: RecordRow): LogRecord {
+  const removedAt = position(row.removed_ms, row.removed_n);
   return {
     logId,
     position: formatPosition(row.ms, row.n),
@@ -96,7 +100,7 @@ export function readRecord(logId: string, row: RecordRow): LogRecord {
     sortAtMs: row.sort_at,
     arrivedAtMs: row.arrived_at,
     late: row.late === 1,
-    removed: row.removed === 1,
+    ...(removedAt !== undefined && { removedAt }),
   };
 }
 

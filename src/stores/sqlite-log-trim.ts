@@ -1,10 +1,11 @@
 import type { PostId } from '../post.ts';
 import type { Sql } from './sqlite-database.ts';
 import { findLog, type LogRow } from './sqlite-log-rows.ts';
-import { unshow } from './sqlite-posts.ts';
+import { deleteUnnamed, unshow } from './sqlite-posts.ts';
 import type { TimelineStore } from './timeline-store.ts';
 
-type Trim = Parameters<TimelineStore['trim']>[0];
+/** With `losesBodies`, what no log shows then goes at once. */
+type Trim = Parameters<TimelineStore['trim']>[0] & { readonly losesBodies?: boolean };
 
 /** How many rows of a kind one step drops: some ten milliseconds of work. */
 const STEP_ROWS = 250;
@@ -36,7 +37,7 @@ export function trimLog(sql: Sql, trim: Trim, progress: TrimProgress): boolean {
   if (isLooking) progress.lookedUpTo = dropUnnamedShowings(sql, log, progress.lookedUpTo ?? '');
   const full = [
     isLooking,
-    dropStaleShowings(sql, log, trim.beforeMs),
+    dropStaleShowings(sql, log, trim),
     dropRecords(sql, log, { ...trim, keepBytes: isLooking ? Number.POSITIVE_INFINITY : keepBytes }),
     dropKnown(sql, log, trim.keepKnown),
   ];
@@ -67,7 +68,7 @@ function dropRecords(sql: Sql, log: LogRow, trim: Trim & { keepBytes: number }):
   const tail = 'UPDATE logs SET trimmed_ms = ?, trimmed_n = ?, entries = entries - ? WHERE log = ?';
   sql.run(tail, last.ms, last.n, entries, log.log);
   for (const postId of new Set(dropped.map((record) => record.post_id))) {
-    if (!hasRecord(sql, log.log, postId)) unshow(sql, log.log, postId);
+    if (!hasRecord(sql, log.log, postId)) endShowing(sql, log, postId, trim);
   }
   // The body of a post that was edited is there until its edit goes, too.
   return dropped.length === STEP_ROWS || bytesOf(sql, log) > trim.keepBytes;
@@ -99,13 +100,18 @@ function leaving(
 }
 
 /** Posts whose records went before, and which a later poll read once more. */
-function dropStaleShowings(sql: Sql, log: LogRow, beforeMs: number): boolean {
+function dropStaleShowings(sql: Sql, log: LogRow, trim: Trim): boolean {
   const stale = `SELECT via FROM shown WHERE log = ?1 AND shown_at < ?2 AND NOT EXISTS (
     SELECT 1 FROM records INDEXED BY records_by_post WHERE log = ?1 AND post_id = via AND kind <> 'remove'
   ) LIMIT ?3`;
-  const rows = sql.all<{ via: PostId }>(stale, log.log, beforeMs, STEP_ROWS);
-  for (const via of new Set(rows.map((row) => row.via))) unshow(sql, log.log, via);
+  const rows = sql.all<{ via: PostId }>(stale, log.log, trim.beforeMs, STEP_ROWS);
+  for (const via of new Set(rows.map((row) => row.via))) endShowing(sql, log, via, trim);
   return rows.length === STEP_ROWS;
+}
+
+function endShowing(sql: Sql, { log }: LogRow, via: PostId, { losesBodies }: Trim): void {
+  const unshown = unshow(sql, log, via);
+  if (losesBodies) deleteUnnamed(sql, unshown);
 }
 
 /** Of the posts after this one those that no record names, however young. Returns the last that was looked at, where more follow. */

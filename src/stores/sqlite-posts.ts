@@ -15,7 +15,6 @@ export interface Showing {
 interface PostRow {
   body: string;
   read_at: number;
-  gone_at: number | null;
 }
 
 /** Post bodies, one row a post id. */
@@ -23,11 +22,6 @@ export function sqlitePosts(db: SqliteDatabase): PostStore {
   return {
     getPosts: async (ids, options) => db.read((sql) => readPosts(sql, ids, options)),
     putPosts: async (writes) => db.write((sql) => writePosts(sql, writes)),
-    markGone: async (ids, atMs) =>
-      db.write((sql) => {
-        const gone = 'UPDATE posts SET gone_at = max(coalesce(gone_at, 0), ?) WHERE id = ? AND read_at <= ?';
-        for (const id of ids) sql.run(gone, atMs, id, atMs);
-      }),
   };
 }
 
@@ -53,6 +47,11 @@ export function unshow(sql: Sql, log: number, via: PostId): readonly PostId[] {
   return unshown;
 }
 
+/** Forgets the content of those that no feed names. */
+export function deleteUnnamed(sql: Sql, ids: readonly PostId[]): void {
+  for (const id of ids) if (namedUntil(sql, id) === 0) deleteBody(sql, id);
+}
+
 /** Forgets a post's content. */
 export function deleteBody(sql: Sql, id: PostId): void {
   sql.run('DELETE FROM nested WHERE parent = ?', id);
@@ -60,7 +59,7 @@ export function deleteBody(sql: Sql, id: PostId): void {
 }
 
 /** Removes bodies that nothing needs, looking at no more than `limit`; true when there may be more. */
-export function sweepPosts(sql: Sql, nowMs: number, limit: number): boolean {
+export function deleteUnneededPosts(sql: Sql, nowMs: number, limit: number): boolean {
   const due = 'SELECT id FROM posts WHERE sweep_at <= ? ORDER BY sweep_at LIMIT ?';
   const rows = sql.all<{ id: PostId }>(due, nowMs, limit);
   for (const { id } of rows) {
@@ -93,21 +92,13 @@ function readPosts(sql: Sql, ids: readonly PostId[], options: GetOptions = {}): 
     }
     return rows.get(id);
   };
-  const present = (id: PostId): FlatPost | undefined => {
-    const row = find(id);
-    return row?.gone_at === null ? row.flat : undefined;
-  };
 
   const posts = new Map<PostId, StoredPost>();
   const give = (id: PostId) => {
     const row = find(id);
     if (!row || posts.has(id)) return;
-    posts.set(id, {
-      post: join(row.flat, present),
-      readAtMs: row.read_at,
-      ...(row.gone_at !== null && { goneAtMs: row.gone_at }),
-      shownBy: readShownBy(sql, id),
-    });
+    const post = join(row.flat, (inside) => find(inside)?.flat);
+    posts.set(id, { post, readAtMs: row.read_at, shownBy: readShownBy(sql, id) });
   };
   for (const id of ids) give(id);
   const asked = options.withInside ? [...posts.values()] : [];
@@ -116,7 +107,7 @@ function readPosts(sql: Sql, ids: readonly PostId[], options: GetOptions = {}): 
 }
 
 function readRow(sql: Sql, id: PostId): PostRow | undefined {
-  return sql.get<PostRow>('SELECT body, read_at, gone_at FROM posts WHERE id = ?', id);
+  return sql.get<PostRow>('SELECT body, read_at FROM posts WHERE id = ?', id);
 }
 
 function readShownBy(sql: Sql, id: PostId): readonly string[] {
@@ -127,7 +118,9 @@ function readShownBy(sql: Sql, id: PostId): readonly string[] {
 function writeBody(sql: Sql, flat: FlatPost, readAtMs: number, isNested: boolean): void {
   const old = readRow(sql, flat.id);
   if (!old) {
-    const insert = 'INSERT INTO posts (id, read_at, sweep_at, body) VALUES (?, ?, ?, ?)';
+    // A body that was lost may be shown all the same.
+    const insert = `INSERT INTO posts (id, read_at, sweep_at, body)
+      VALUES (?1, ?2, iif(EXISTS (SELECT 1 FROM shown WHERE post_id = ?1), NULL, ?3), ?4)`;
     sql.run(insert, flat.id, readAtMs, readAtMs + UNSHOWN_KEEP_MS, JSON.stringify(flat));
     linkNested(sql, flat);
     return;
@@ -140,8 +133,7 @@ function writeBody(sql: Sql, flat: FlatPost, readAtMs: number, isNested: boolean
     linkNested(sql, kept);
   }
   sql.run(
-    `UPDATE posts SET read_at = ?1, gone_at = iif(gone_at > ?1, gone_at, NULL),
-       sweep_at = iif(sweep_at IS NULL, NULL, max(sweep_at, ?1 + ?2)) WHERE id = ?3`,
+    'UPDATE posts SET read_at = ?1, sweep_at = iif(sweep_at IS NULL, NULL, max(sweep_at, ?1 + ?2)) WHERE id = ?3',
     readAtMs,
     UNSHOWN_KEEP_MS,
     flat.id,

@@ -23,7 +23,7 @@ export function lengthenReferences(sql: Sql, hashes: readonly string[], untilMs:
 }
 
 /** Removes at most `limit` expired references; true when there may be more. */
-export function sweepReferences(sql: Sql, nowMs: number, limit: number): boolean {
+export function deleteExpiredReferences(sql: Sql, nowMs: number, limit: number): boolean {
   const expired = `DELETE FROM story_references
     WHERE hash IN (SELECT hash FROM story_references WHERE expires_at <= ? LIMIT ?)`;
   return sql.run(expired, nowMs, limit) === limit;

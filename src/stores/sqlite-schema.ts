@@ -6,7 +6,7 @@ export const APPLICATION_ID = 0x534c5549;
 
 // Statements on `records` and `shown` name their index: without statistics SQLite takes "of this log" for narrow enough.
 // Each entry takes a file from the version of its index to the next. Never edit one that was released: add another.
-const MIGRATIONS: readonly string[] = [
+export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE logs (
     log INTEGER PRIMARY KEY,
@@ -135,22 +135,54 @@ const MIGRATIONS: readonly string[] = [
     UPDATE logs SET bytes = bytes - old.bytes WHERE log = old.log;
   END;
   `,
+  // Bodies that a single answer had marked as gone are read again. quotas.full_at is in µs.
+  `
+  DELETE FROM nested WHERE parent IN (SELECT id FROM posts WHERE gone_at IS NOT NULL);
+  DELETE FROM posts WHERE gone_at IS NOT NULL;
+  ALTER TABLE posts DROP COLUMN gone_at;
+
+  ALTER TABLE logs ADD COLUMN named_at INTEGER;
+  ALTER TABLE logs ADD COLUMN dropped INTEGER NOT NULL DEFAULT 0;
+  INSERT INTO logs (log_id) SELECT log_id FROM statuses WHERE true ON CONFLICT DO NOTHING;
+
+  ALTER TABLE leases ADD COLUMN taken_at INTEGER NOT NULL DEFAULT 0;
+
+  CREATE TABLE notes (name TEXT PRIMARY KEY, version INTEGER NOT NULL, body TEXT NOT NULL) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE quotas (name TEXT PRIMARY KEY, full_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE INDEX quotas_by_time ON quotas (full_at);
+  `,
+  // Of an entry the position of the record that removed it: mostly a removal, else the next entry of its post.
+  `
+  ALTER TABLE records ADD COLUMN removed_ms INTEGER;
+  ALTER TABLE records ADD COLUMN removed_n INTEGER;
+  UPDATE records SET (removed_ms, removed_n) = (
+    SELECT later.ms, later.n FROM records AS later INDEXED BY records_by_post
+      WHERE later.log = records.log AND later.post_id = records.post_id AND later.kind <> 'edit'
+        AND (later.ms, later.n) > (records.ms, records.n)
+      ORDER BY later.ms, later.n LIMIT 1
+  ) WHERE removed = 1;
+  UPDATE records SET removed_ms = 0, removed_n = 0 WHERE removed = 1 AND removed_ms IS NULL;
+  DROP INDEX entries_by_time;
+  CREATE INDEX entries_by_time ON records (log, sort_at, post_id) WHERE kind = 'entry' AND removed_ms IS NULL;
+  ALTER TABLE records DROP COLUMN removed;
+  `,
 ];
 
 /** The version that this release writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /**
- * Brings a file to SCHEMA_VERSION, all of it or nothing; two processes may do it at once.
+ * Brings a file to SCHEMA_VERSION, all of it or nothing; two processes may do it at once. `upTo` is for tests of older files.
  * Throws ConfigError for a file of a newer release or of another program.
  */
-export function migrate(connection: DatabaseSync, file: string): void {
+export function migrate(connection: DatabaseSync, file: string, upTo = SCHEMA_VERSION): void {
   connection.exec('BEGIN IMMEDIATE');
   try {
     const version = pragma(connection, 'user_version');
     requireOurs(connection, file, version);
-    for (const migration of MIGRATIONS.slice(version)) connection.exec(migration);
-    connection.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`);
+    for (const migration of MIGRATIONS.slice(version, upTo)) connection.exec(migration);
+    connection.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${upTo}`);
     connection.exec('COMMIT');
   } catch (error) {
     if (connection.isTransaction) connection.exec('ROLLBACK');

@@ -1,8 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parsePosition } from '../ids/position.ts';
 import type { PostId } from '../post.ts';
+import { type RepairState, readRepairState } from './repair-state.ts';
 import { type Sql, type SqliteDatabase, storedJson } from './sqlite-database.ts';
 import { commitLog } from './sqlite-log-commit.ts';
+import { sqliteLogRegistry } from './sqlite-log-registry.ts';
 import {
   findKnown,
   findLog,
@@ -14,9 +16,7 @@ import {
   readRecord,
 } from './sqlite-log-rows.ts';
 import { startTrim, trimLog } from './sqlite-log-trim.ts';
-import type { SweepState } from './sweep-state.ts';
 import {
-  type Anchor,
   COPIES_PER_URI,
   type KnownEntry,
   type KnownPost,
@@ -28,12 +28,13 @@ import {
 /** Logs as rows of one table, each found by an index; positions are two columns, so that they compare as numbers. */
 export function sqliteTimelines(db: SqliteDatabase): TimelineStore {
   return {
+    ...sqliteLogRegistry(db),
     readLog: async (logId) => logState(db.read((sql) => findLog(sql, logId))),
     commit: async (commit) => db.writeDurably((sql) => commitLog(sql, commit)),
     known: async (logId, postIds) => db.read((sql) => readKnown(sql, logId, postIds)),
-    anchor: async (logId, orderKey) => db.read((sql) => readAnchor(sql, logId, orderKey)),
+    anchor: async (logId, upTo) => db.read((sql) => readKnownBetween(sql, { logId, upTo, limit: 1 })[0]),
     knownBetween: async (query) => db.read((sql) => readKnownBetween(sql, query)),
-    readSweep: async (logId) => db.read((sql) => readSweep(sql, logId)),
+    readRepair: async (logId) => db.read((sql) => readRepair(sql, logId)),
     recordsAfter: async (query) => db.read((sql) => readRecordsAfter(sql, query)),
     entriesBefore: async (query) => db.read((sql) => readEntriesBefore(sql, query)),
     entriesByUri: async (logId, uris) => db.read((sql) => readEntriesByUri(sql, logId, uris)),
@@ -45,7 +46,10 @@ export function sqliteTimelines(db: SqliteDatabase): TimelineStore {
     },
     writeStatus: async (logId, status) => {
       const text = 'INSERT INTO statuses (log_id, body) VALUES (?, ?) ON CONFLICT DO UPDATE SET body = excluded.body';
-      db.write((sql) => sql.run(text, logId, JSON.stringify(status)));
+      db.write((sql) => {
+        findOrMakeLog(sql, logId);
+        sql.run(text, logId, JSON.stringify(status));
+      });
     },
     readStatus: async (logId) => {
       const row = db.read((sql) => sql.get<{ body: string }>('SELECT body FROM statuses WHERE log_id = ?', logId));
@@ -65,33 +69,6 @@ function readKnown(sql: Sql, logId: string, postIds: readonly PostId[]): Readonl
   return known;
 }
 
-interface KnownRow {
-  readonly upstream_id: string;
-  readonly order_key: string;
-  readonly post_id: PostId;
-}
-
-function readAnchor(sql: Sql, logId: string, orderKey: string): Anchor | undefined {
-  const log = findLog(sql, logId);
-  if (!log) return undefined;
-  const highest = (bound: '<=' | '<', key: string) =>
-    sql.get<KnownRow>(
-      `SELECT upstream_id, order_key, post_id FROM known WHERE log = ? AND order_key ${bound} ? AND removed = 0
-         ORDER BY order_key DESC, post_id DESC LIMIT 1`,
-      log.log,
-      key,
-    );
-  const anchor = highest('<=', orderKey);
-  if (!anchor) return undefined;
-  const below = highest('<', anchor.order_key);
-  return {
-    upstreamId: anchor.upstream_id,
-    orderKey: anchor.order_key,
-    postId: anchor.post_id,
-    ...(below && { belowId: below.upstream_id }),
-  };
-}
-
 type Between = Parameters<TimelineStore['knownBetween']>[0];
 
 function readKnownBetween(sql: Sql, { logId, above = '', upTo, limit }: Between): readonly KnownPost[] {
@@ -105,10 +82,10 @@ function readKnownBetween(sql: Sql, { logId, above = '', upTo, limit }: Between)
   return rows.map((row) => ({ ...row }));
 }
 
-function readSweep(sql: Sql, logId: string): SweepState | undefined {
+function readRepair(sql: Sql, logId: string): RepairState | undefined {
   const text = 'SELECT body FROM sweeps WHERE log = (SELECT log FROM logs WHERE log_id = ?)';
   const row = sql.get<{ body: string }>(text, logId);
-  return row && storedJson<SweepState>(row.body);
+  return row && readRepairState(storedJson(row.body));
 }
 
 type After = Parameters<TimelineStore['recordsAfter']>[0];
@@ -133,7 +110,7 @@ function readEntriesBefore(sql: Sql, { logId, upTo, before, limit }: Before): re
     sql,
     logId,
     `SELECT ${RECORD_COLUMNS} FROM records INDEXED BY entries_by_time
-       WHERE log = (SELECT log FROM logs WHERE log_id = ?) AND kind = 'entry' AND removed = 0 AND (ms, n) <= (?, ?) ${below}
+       WHERE log = (SELECT log FROM logs WHERE log_id = ?) AND kind = 'entry' AND removed_ms IS NULL AND (ms, n) <= (?, ?) ${below}
        ORDER BY sort_at DESC, post_id DESC LIMIT ?`,
     [ms, n, ...(before ? [before.sortAtMs, before.postId] : []), Math.max(0, limit)],
   );

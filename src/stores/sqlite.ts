@@ -6,10 +6,12 @@ import { type Clock, systemClock } from '../clock.ts';
 import { ConfigError } from '../errors.ts';
 import { localSignals } from './local-signals.ts';
 import { sqliteDatabase } from './sqlite-database.ts';
-import { sqliteFeeds, sweepFeeds } from './sqlite-feeds.ts';
+import { deleteExpiredFeeds, sqliteFeeds } from './sqlite-feeds.ts';
 import { sqliteGenerators } from './sqlite-generators.ts';
-import { sqliteLeases, sweepLeases } from './sqlite-leases.ts';
-import { sqlitePosts, sweepPosts } from './sqlite-posts.ts';
+import { deleteExpiredLeases, sqliteLeases } from './sqlite-leases.ts';
+import { sqliteNotes } from './sqlite-notes.ts';
+import { deleteUnneededPosts, sqlitePosts } from './sqlite-posts.ts';
+import { deleteFullQuotas, sqliteQuotas } from './sqlite-quotas.ts';
 import { migrate } from './sqlite-schema.ts';
 import { sqliteSecrets } from './sqlite-secrets.ts';
 import { sqliteTimelines } from './sqlite-timelines.ts';
@@ -18,8 +20,8 @@ import type { Store } from './store.ts';
 /** How long a write waits for another process that is writing. It waits in place: nothing else of this process runs. */
 const BUSY_TIMEOUT_MS = 5_000;
 
-/** How many rows of a kind one sweep looks at: some ten milliseconds of work. */
-const SWEEP_ROWS = 500;
+/** How many rows of a kind one call looks at: some ten milliseconds of work. */
+const EXPIRED_ROWS = 500;
 
 /**
  * The embedded store: one SQLite file in WAL mode, shared by any number of processes of one machine, or `:memory:`.
@@ -41,17 +43,21 @@ export async function openSqliteStore(options: {
     timelines: sqliteTimelines(db),
     posts: sqlitePosts(db),
     leases: sqliteLeases(db),
+    notes: sqliteNotes(db),
+    quotas: sqliteQuotas(db),
     secrets: sqliteSecrets(db),
     generators: sqliteGenerators(db),
     signals: localSignals(() => !connection.isOpen),
     ping: async () => {
       db.read((sql) => sql.get('SELECT log FROM logs WHERE log = 0'));
     },
-    sweep: async (nowMs) => {
+    deleteExpired: async (nowMs) => {
       const more = db.write((sql) => {
-        return [sweepFeeds, sweepLeases, sweepPosts].map((sweep) => sweep(sql, nowMs, SWEEP_ROWS));
+        return [deleteExpiredFeeds, deleteExpiredLeases, deleteFullQuotas, deleteUnneededPosts].map((deleteExpired) =>
+          deleteExpired(sql, nowMs, EXPIRED_ROWS),
+        );
       });
-      // All of this is synchronous: a caller who sweeps until nothing is left would let nobody else run.
+      // All of this is synchronous: a caller who goes on until nothing is left would let nobody else run.
       await nextTurn();
       return more.includes(true);
     },

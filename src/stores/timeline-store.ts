@@ -1,8 +1,9 @@
 import type { Problem } from '../errors.ts';
 import type { PostId } from '../post.ts';
 import type { RateLimit } from '../upstreams/upstream.ts';
+import type { LogRegistry } from './log-registry.ts';
 import type { PostWrite } from './post-store.ts';
-import type { SweepState } from './sweep-state.ts';
+import type { RepairState } from './repair-state.ts';
 
 /** `<ms>-<n>`, chosen by the store as max(last + 1, now): one total order a log. Compare with ids/position.ts. */
 export type Position = string;
@@ -17,22 +18,22 @@ export const COPIES_PER_URI = 8;
  * One append-only log a source, with its state. A log that was never committed has version 0.
  * Logs and their state have no TTL.
  */
-export interface TimelineStore {
+export interface TimelineStore extends LogRegistry {
   readLog(logId: string): Promise<LogState>;
   /**
-   * All of the commit, or nothing when the version is not `expectedVersion` any more, or `holder` not the one who holds the lease.
+   * All of the commit, or nothing when the version is not `expectedVersion` any more.
    * A caller's mistake throws a plain Error, and keeps nothing: an `entry` of a post that is known and not removed,
-   * an `edit` or `remove` of any other. An `entry` of a removed post is a new entry; the old one stays removed.
+   * an `edit` or `remove` of any other. An `entry` of a removed post is a new entry; the old one stays removed where it was.
    */
   commit(commit: LogCommit): Promise<CommitResult>;
   /** Those of `postIds` which the log knows (entries, removed ones included), for dropping repeats and finding edits. */
   known(logId: string, postIds: readonly PostId[]): Promise<ReadonlyMap<PostId, KnownEntry>>;
-  /** The known entry, not removed, with the highest order key at or under `orderKey`, and the one below it. */
-  anchor(logId: string, orderKey: string): Promise<Anchor | undefined>;
+  /** The known entry, not removed, with the highest order key at or under `orderKey`. */
+  anchor(logId: string, orderKey: string): Promise<KnownPost | undefined>;
   /** The known entries, not removed, with order keys above `above` and at or under `upTo` (each absent: no bound), highest first, at most `limit`. */
   knownBetween(query: { logId: string; above?: string; upTo?: string; limit: number }): Promise<readonly KnownPost[]>;
-  /** What the last commit that had one left of the sweeps; undefined before. */
-  readSweep(logId: string): Promise<SweepState | undefined>;
+  /** What the last commit that had one left; undefined before, and where an earlier release wrote it. */
+  readRepair(logId: string): Promise<RepairState | undefined>;
   /** Records after a position (all when it is absent), oldest first, at most `limit`. */
   recordsAfter(query: { logId: string; after?: Position; limit: number }): Promise<readonly LogRecord[]>;
   /**
@@ -115,23 +116,20 @@ export interface Gap {
 export interface GapFill {
   readonly next: string;
   readonly anchorKey: string;
-  readonly anchorId: string;
-  /** The lowest id read so far above the gap: polls read down to it, what lies below is the filling's. */
-  readonly lowestId?: string | undefined;
-  /** Posts read above the gap minus the log's `counts.posts` then: their sum now is how deep the upstream's feed was read. */
-  readonly depth?: number | undefined;
-  /** How often in a row `next` was refused or gave nothing. */
+  /** The lowest order key read so far above the gap: polls read down to it, what lies below is the filling's. */
+  readonly lowestKey?: string | undefined;
+  /** How often in a row `next` was refused or brought nothing. */
   readonly tries?: number | undefined;
 }
 
 export interface LogCommit {
   readonly logId: string;
   readonly expectedVersion: number;
-  /** Who commits: it is lost when another holds the lease `poll:<logId>`, whatever the version. Absent: nobody is asked for. */
-  readonly holder?: string | undefined;
   readonly nowMs: number;
   /** In the order in which they get their positions: entries lowest id first. */
   readonly append: readonly NewRecord[];
+  /** Known entries that get another order key, without a record; what is not known, or removed, is passed over. */
+  readonly places?: readonly { readonly postId: PostId; readonly orderKey: string }[] | undefined;
   /** Bodies of new, edited and re-counted posts (nested posts are taken out of them): shown by this log from now on. */
   readonly posts: readonly PostWrite[];
   /** Replaces it; what a commit leaves out stays as it is. */
@@ -145,7 +143,7 @@ export interface LogCommit {
   /** Replaces it. */
   readonly lateness?: LatenessHistogram | undefined;
   /** Replaces it; kept apart from the state, so that polls need not read it. */
-  readonly sweep?: SweepState | undefined;
+  readonly repair?: RepairState | undefined;
   /** Replaces all of it. */
   readonly memory?: LogState['memory'];
 }
@@ -158,7 +156,7 @@ export interface NewRecord {
   readonly uri: string;
   /** The upstream's present id. */
   readonly upstreamId: string;
-  /** Sorts as ids do, by ASCII. @see ids/id-scheme.ts */
+  /** Sorts as ids do, by ASCII: hex digits, at most 300; a longer key comes after its beginning. @see ids/id-scheme.ts */
   readonly orderKey: string;
   /** Digest of what an edit changes; kept in the known-index. */
   readonly revision: string;
@@ -177,8 +175,8 @@ export interface LogRecord {
   readonly sortAtMs: number;
   readonly arrivedAtMs: number;
   readonly late: boolean;
-  /** True on an entry that a later record removed. */
-  readonly removed: boolean;
+  /** Of an entry that a later record removed, the position of that record; `0-0` where that is not known. */
+  readonly removedAt?: Position;
 }
 
 export interface KnownEntry {
@@ -208,14 +206,6 @@ export interface LatenessHistogram {
   readonly maxMs: number;
   /** Up to when `counts` have faded, Unix ms. */
   readonly fadedAtMs: number;
-}
-
-export interface Anchor {
-  readonly upstreamId: string;
-  readonly orderKey: string;
-  readonly postId: PostId;
-  /** The known upstream id next below the anchor: since_id for opaque ids. */
-  readonly belowId?: string | undefined;
 }
 
 export interface SourceStatus {

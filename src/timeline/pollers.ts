@@ -1,29 +1,44 @@
 import type { Clock } from '../clock.ts';
+import type { PostId } from '../post.ts';
 import type { Source } from '../source.ts';
 import type { Store } from '../stores/store.ts';
 import type { FetchedPosts } from '../upstreams/upstream.ts';
-import { type Budget, createBudget } from './budget.ts';
-import { createDayCount } from './day-count.ts';
-import { createLoop, type Loop } from './loop.ts';
-import { createPace } from './pace.ts';
-import { type Notes, type Reading, refusalOf } from './reading.ts';
-import { createServerClock } from './server-clock.ts';
-import { createTrimmer } from './trim.ts';
+import { createDispatcher, type Dispatcher } from './dispatch/dispatcher.ts';
+import { createOwnership } from './dispatch/ownership.ts';
+import type { Requests } from './dispatch/requests.ts';
+import { createPace } from './poll/pace.ts';
+import { refusalOf } from './walk/ask.ts';
+import { createServerClock } from './walk/server-clock.ts';
+import type { Notes, SourceContext } from './walk/source-context.ts';
+import { createTrimmer } from './worker/trim.ts';
+import { createWorker, type SourceWorker } from './worker/worker.ts';
 
-/** The write side of timelines: one background loop a log. */
+/** The write side of timelines: what is polled, and when. One dispatcher a token, one worker a log. */
 export interface Pollers {
   start(): void;
   /**
-   * Wakes the loops of logs last polled more than their least interval ago, and waits at most `maxWaitMs` for their commits or
-   * attempts. Gives the log ids that did not answer in time: they are STALE. Many callers share one poll. Never rejects.
+   * Polls logs last polled more than their least interval ago, and waits at most `maxWaitMs` for their commits or attempts.
+   * Returns the log ids that did not answer in time: they are STALE. Many callers share one poll. Never rejects.
    */
   refresh(logIds: readonly string[], maxWaitMs: number): Promise<ReadonlySet<string>>;
-  /** Polls under way are committed or dropped whole, leases are let go. */
+  /** Polls under way are committed or dropped whole, tokens are let go. */
   stop(): Promise<void>;
-  /** Spends one request of the budget's share for reads by id; false: serve from the record. `fetchedById` must follow. */
-  mayFetchById(source: Source): boolean;
-  /** What came of `requests` that `mayFetchById` allowed: posts, or what broke them off. */
+  readonly readsById: ReadsById;
+}
+
+/** Reads by id for pages: how many may be sent, what came of them, and what that means for the logs. */
+export interface ReadsById {
+  /** Takes up to `count` requests of the part for reads by id, of all gateways; returns how many. `fetchedById` must follow. Never rejects. */
+  takeById(source: Source, count: number): Promise<number>;
+  /** What came of `requests` that were taken, sent or not: posts, or what broke them off. */
   fetchedById(source: Source, outcome: { requests: number; fetched?: FetchedPosts | undefined; error?: unknown }): void;
+  /** The upstream says that these posts are gone, which these logs show: they look into it. */
+  foundGone(logIds: readonly string[], posts: readonly GonePost[]): void;
+}
+
+interface GonePost {
+  readonly postId: PostId;
+  readonly upstreamId: string;
 }
 
 /** Twitter’s and Mastodon’s home timelines fit; of a public one, 4,000 posts: minutes of the busiest servers. */
@@ -33,73 +48,71 @@ const MAX_PAGES_PER_POLL = 100;
 const STARTED_AT_ONCE = 100;
 const START_EVERY_MS = 10;
 
-/** Builds the loops, which begin with `start`. `holder` names this gateway and no other; `random` gives 0 to below 1, for jitter. */
-export function createPollers(deps: {
-  sources: readonly Source[];
-  store: Pick<Store, 'timelines' | 'posts' | 'leases' | 'signals'>;
-  clock: Clock;
-  holder: string;
-  keep: { keepHours: number; keepEntries: number; keepMegabytes?: number | undefined };
-  log?: (line: string) => void;
-  maxPagesPerPoll?: number;
-  random?: () => number;
-}): Pollers {
-  const { sources, store, clock, holder, keep, log = () => {}, random = Math.random } = deps;
-  const maxPages = deps.maxPagesPerPoll ?? MAX_PAGES_PER_POLL;
+export interface PollerDeps {
+  readonly sources: readonly Source[];
+  readonly store: Pick<Store, 'timelines' | 'posts' | 'leases' | 'signals' | 'notes' | 'quotas'>;
+  readonly clock: Clock;
+  /** Names this gateway and no other. */
+  readonly holder: string;
+  readonly keep: { keepHours: number; keepEntries: number; keepMegabytes?: number | undefined };
+  readonly log?: (line: string) => void;
+  readonly maxPagesPerPoll?: number;
+  /** Returns 0 to below 1, for jitter. */
+  readonly random?: () => number;
+}
+
+/** Builds the workers, which begin with `start`. */
+export function createPollers(deps: PollerDeps): Pollers {
+  const { sources, store, clock, random = Math.random } = deps;
   const stopping = new AbortController();
-  const budgets = new Map<string, Budget>();
-  const loops = new Map<string, { loop: Loop; reading: Reading }>();
+  const ownership = createOwnership({
+    ...{ ...store, clock, holder: deps.holder },
+    onFailure: (error) => {
+      for (const { worker } of logs.values()) worker.storeFailed(error);
+    },
+  });
+  const dispatchers = new Map<string, Dispatcher>();
+  const logs = new Map<string, PolledLog>();
   let running: Promise<unknown> | undefined;
   let stopListening = () => {};
 
-  function budgetOf({ credentialId }: Source): Budget {
-    const budget = budgets.get(credentialId) ?? createBudget({ clock, random });
-    budgets.set(credentialId, budget);
-    return budget;
+  function dispatcherOf({ credentialId: token }: Source): Dispatcher {
+    const dispatcher =
+      dispatchers.get(token) ?? createDispatcher({ token, ownership, quotas: store.quotas, clock, random });
+    dispatchers.set(token, dispatcher);
+    return dispatcher;
   }
 
   for (const source of sources) {
-    if (loops.has(source.logId)) continue;
-    const notes: Notes = { requests: 0, duplicatesDropped: 0 };
-    const { maxPostsPerDay } = source.polling;
-    const day = maxPostsPerDay === undefined ? undefined : createDayCount(maxPostsPerDay, clock.now);
-    const reading: Reading = {
-      source,
-      store,
-      clock,
-      serverClock: createServerClock(clock),
-      budget: budgetOf(source).seat(source, day),
-      day,
-      pace: createPace(clock),
-      maxPages,
-      holder,
-      keepMs: keep.keepHours * 3_600_000,
-      signal: stopping.signal,
-      notes,
-    };
-    const pageSize = () => notes.description?.pageSize ?? 0;
-    const trimmer = createTrimmer({ source, timelines: store.timelines, clock, keep, maxPages, pageSize });
-    loops.set(source.logId, {
-      loop: createLoop({ reading, leases: store.leases, trimmer, random, log }),
-      reading,
+    if (logs.has(source.logId)) continue;
+    logs.set(
+      source.logId,
+      createLog({ ...deps, random, source, dispatcher: dispatcherOf(source), signal: stopping.signal }),
+    );
+  }
+
+  async function run(): Promise<void> {
+    const each = [...dispatchers.values()].map(async (dispatcher, n) => {
+      const waitMs = Math.max(0, n - STARTED_AT_ONCE) * START_EVERY_MS;
+      if (waitMs > 0) await clock.sleep(waitMs, stopping.signal);
+      await dispatcher.run();
     });
+    const owning = ownership.run();
+    await Promise.all(each);
+    await ownership.stop();
+    await owning;
   }
 
   return {
     start() {
       if (running) return;
-      stopListening = store.signals.listen((logId) => loops.get(logId)?.loop.called());
-      const runs = [...loops.values()].map(async ({ loop }, n) => {
-        const waitMs = Math.max(0, n - STARTED_AT_ONCE) * START_EVERY_MS;
-        if (waitMs > 0) await clock.sleep(waitMs, stopping.signal);
-        await loop.run();
-      });
-      running = Promise.all(runs);
+      stopListening = store.signals.listen((logId) => logs.get(logId)?.worker.called());
+      running = run();
     },
     async refresh(logIds, maxWaitMs) {
       const stale = new Set<string>();
       const refreshed = [...new Set(logIds)].map(async (logId) => {
-        if (!(await loops.get(logId)?.loop.refresh(maxWaitMs))) stale.add(logId);
+        if (!(await logs.get(logId)?.worker.refresh(maxWaitMs))) stale.add(logId);
       });
       await Promise.all(refreshed);
       return stale;
@@ -107,14 +120,63 @@ export function createPollers(deps: {
     async stop() {
       stopping.abort();
       stopListening();
-      for (const { loop } of loops.values()) loop.stop();
+      for (const { worker } of logs.values()) worker.stop();
+      for (const dispatcher of dispatchers.values()) dispatcher.stop();
       await running;
     },
-    mayFetchById: (source) => loops.get(source.logId)?.reading.budget.mayFetchById() ?? false,
-    fetchedById(source, { requests, fetched, error }) {
-      const reading = loops.get(source.logId)?.reading;
-      reading?.day?.read(fetched?.posts.size ?? 0);
-      reading?.budget.fetchedById({ requests, told: fetched, error: error ?? (fetched && refusalOf(fetched)) });
+    readsById: readsByIdOf(logs),
+  };
+}
+
+interface PolledLog {
+  readonly worker: SourceWorker;
+  readonly requests: Requests;
+}
+
+function createLog(
+  deps: PollerDeps & { random: () => number; source: Source; dispatcher: Dispatcher; signal: AbortSignal },
+): PolledLog {
+  const { source, store, clock, keep, dispatcher, signal, random, log = () => {} } = deps;
+  const { maxPagesPerPoll: maxPages = MAX_PAGES_PER_POLL } = deps;
+  const notes: Notes = { requests: 0, duplicatesDropped: 0 };
+  // The dispatcher asks the worker what it wants, and the worker sends through what the dispatcher gives it.
+  let worker: SourceWorker | undefined;
+  const requests = dispatcher.join(
+    {
+      source,
+      wants: () => worker?.wants() ?? [],
+      work: async (kind) => worker?.work(kind),
+      adopt: async () => worker?.adopt(),
+      lost: () => worker?.lost(),
+    },
+    { maxPostsPerDay: source.polling.maxPostsPerDay },
+  );
+  const context: SourceContext = {
+    ...{ source, store, clock, requests, maxPages, signal, notes },
+    serverClock: createServerClock(clock),
+    pace: createPace(clock),
+    keepMs: keep.keepHours * 3_600_000,
+  };
+  const pageSize = () => notes.description?.pageSize ?? 0;
+  const trimmer = createTrimmer({ source, timelines: store.timelines, clock, keep, maxPages, pageSize });
+  worker = createWorker({ context, trimmer, random, log, isOwner: dispatcher.isOwner, changed: dispatcher.wake });
+  return { worker, requests };
+}
+
+function readsByIdOf(logs: ReadonlyMap<string, PolledLog>): ReadsById {
+  return {
+    async takeById({ logId }, count) {
+      const log = logs.get(logId);
+      return log?.worker.isConfirmed() ? log.requests.takeById(count) : 0;
+    },
+    fetchedById({ logId }, { requests, fetched, error }) {
+      const failure = error ?? (fetched && refusalOf(fetched));
+      logs
+        .get(logId)
+        ?.requests.fetchedById({ requests, told: fetched, error: failure, posts: fetched?.posts.size ?? 0 });
+    },
+    foundGone(logIds, posts) {
+      for (const logId of logIds) void logs.get(logId)?.worker.foundGone(posts);
     },
   };
 }

@@ -13,7 +13,9 @@ export interface FetchedBatch {
 
 /**
  * Fetches ids in batches of `bulk`, at most `parallel` requests at a time. A batch that fails as a whole fails for its
- * ids alone, one whose reply is too large is asked for in halves; but after an answer that the next ones would get too (no right, no budget, no answer) none is sent any more.
+ * ids alone, one whose reply is too large is asked for in halves; but after an answer that the next ones would get too (no
+ * right, no budget, no answer) none is sent any more, and their ids fail alike. What fails, a refused token too, is told of
+ * each id and never thrown: timelines may be read all the same.
  * `fetchBatch` throws UpstreamError for a failed request.
  */
 export async function fetchMany(
@@ -60,7 +62,7 @@ export async function fetchMany(
         }
         const problem = problemOf(error);
         for (const id of batch) failed.set(id, problem);
-        if (STOPPING.includes(error.code)) stop ??= problem;
+        if (isForAll(error)) stop ??= problem;
       }
     }
   }
@@ -74,4 +76,7 @@ export function problemOf(error: UpstreamError): Problem {
   return { code: error.code, message: error.message, retryAtMs: error.retryAtMs };
 }
 
-const STOPPING: readonly string[] = ['UNAUTHORIZED', 'RATE_LIMITED', 'UNAVAILABLE'];
+/** A 500 may be about one post alone: a server that stumbles over it answers for the others. */
+function isForAll({ code, status }: UpstreamError): boolean {
+  return code === 'UNAUTHORIZED' || code === 'RATE_LIMITED' || (code === 'UNAVAILABLE' && status !== 500);
+}

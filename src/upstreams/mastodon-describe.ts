@@ -79,6 +79,8 @@ function describeAs(spec: MastodonSpec, software: Software | undefined, ids: rea
     sinceId: true,
     before: true,
     bulk: proper && software && isAtLeast(software, 4, 3) ? BULK : 1,
+    // It answers with whatever copy any of its accounts still holds.
+    aliveById: software?.name !== 'snac',
     throttles: proper ? THROTTLES : [],
   };
 }

@@ -41,14 +41,22 @@ export async function fetchStatuses(
       keepPrivate: true,
       clock: client,
     });
-    const { missing, gone, ...answers } = answersTo(batch, read, { keepPrivate, keyOf: stablePart });
-    if (bulk === 1 && missing.length > 0) throw malformed(url, 'answered with another status', reply.status);
+    // snac answers with a boost where there is one, whether that was asked for or what it boosts, and else with the original.
+    const posts = read.posts.flatMap((post) => (post.repostOf ? [post, post.repostOf] : [post]));
+    const { missing, gone, ...answers } = answersTo(batch, { ...read, posts }, { keepPrivate, keyOf: stablePart });
+    const answered = read.ids.map(caselessPart);
+    const isOther = bulk === 1 && missing.some((id) => !answered.includes(caselessPart(id)));
+    if (isOther) throw malformed(url, 'answered with another status', reply.status);
     const limits = readLimits(reply.headers, client.now());
     return { ...answers, gone: [...gone, ...missing], limits, sentAtMs: reply.sentAtMs };
   }
 
   const fetched = await fetchMany(ids.filter(isKnown), { bulk, parallel: PARALLEL, now: client.now, fetchBatch });
   return { ...fetched, gone: [...fetched.gone, ...ids.filter((id) => !isKnown(id))] };
+}
+
+function caselessPart(id: string): string {
+  return stablePart(id).toLowerCase();
 }
 
 function idOf(item: unknown): unknown {

@@ -70,7 +70,8 @@ export const status = z.object({
   // A little more than is shown of it, so that it is seen to be cut.
   content: markup(101_000),
   created_at: time,
-  edited_at: time,
+  // Null is an answer: it was not edited.
+  edited_at: z.null().or(time),
   language,
   visibility: line(20),
   sensitive: flag,
@@ -96,6 +97,9 @@ export type StatusMedia = z.infer<typeof media>;
 
 /** Mastodon's quote names its state and holds the status; other servers put the status itself there. */
 export const quote = z.object({ state: line(50), quoted_status: z.unknown().optional() });
+
+/** Of the account that asks. */
+export const credentials = z.object({ id });
 
 /** Both versions of the instance document. */
 export const instance = z.object({ version: line(300), source_url: line(1_000) });

@@ -32,13 +32,13 @@ export function toPost(raw: unknown, context: StatusContext, depth = 0): Post {
     upstreamId: data.id,
     network: 'mastodon',
     idScheme: context.idScheme,
-    // A server that gives a boost its original's uri would have the boost taken for a copy of it.
-    uri: data.uri && data.uri !== repostOf?.uri ? data.uri : id,
+    uri: repostOf ? boostUri(data, repostOf, id) : (data.uri ?? id),
     url: data.url,
     author: data.account && toAuthor(data.account, context.host),
     ...readHtml(repostOf ? '' : (data.content ?? '')),
     createdAtMs,
-    editedAtMs: data.edited_at,
+    editedAtMs: data.edited_at ?? undefined,
+    tellsEdits: data.edited_at === undefined ? undefined : true,
     language: data.language,
     visibility: toVisibility(data.visibility),
     sensitive: data.sensitive ?? false,
@@ -63,6 +63,14 @@ export function toPost(raw: unknown, context: StatusContext, depth = 0): Post {
 
 /** snac: 10 digits that change with an edit, then 32 hex digits that stay; upper-case in a boost. */
 const SNAC_ID = /^\d{10}([0-9a-f]{32}|[0-9A-F]{32})$/;
+
+/**
+ * A server that gives a boost its original's uri would have the boost taken for a copy of it. snac makes one up: another one for
+ * each reader, and with each edit.
+ */
+function boostUri({ id, uri }: Status, repostOf: Post, postId: PostId): string {
+  return uri === undefined || uri === repostOf.uri || SNAC_ID.test(id) ? postId : uri;
+}
 
 /** The post id of a status: the same over edits, on snac too. */
 export function statusPostId(upstreamId: string, host: string): PostId {

@@ -6,6 +6,7 @@ import { parseTime } from './fields.ts';
 import { createPageFitter } from './fit-page.ts';
 import type { HttpClient, HttpReply } from './http.ts';
 import { linkParameter } from './link-header.ts';
+import { askAccount } from './mastodon-account.ts';
 import { createDescriber, PAGE_SIZE } from './mastodon-describe.ts';
 import { fetchStatuses } from './mastodon-fetch.ts';
 import { toPost } from './mastodon-status.ts';
@@ -13,7 +14,7 @@ import { postsOf } from './posts-of.ts';
 import { readRateLimits } from './rate-limit.ts';
 import { malformed, readJson } from './reply.ts';
 import type { MastodonSpec, MastodonTimeline } from './spec.ts';
-import type { Upstream } from './upstream.ts';
+import type { Upstream, UpstreamPage } from './upstream.ts';
 
 /**
  * A timeline of Mastodon, or of a server that speaks its API. A page's `next` is a max_id.
@@ -29,14 +30,21 @@ export function createMastodon(spec: MastodonSpec, deps: { http: HttpClient; clo
   async function getPage(limit: number, place: Query, signal: AbortSignal | undefined) {
     const url = client.url(path, [...query, ['limit', String(limit)], ...place]);
     const reply = await client.get(url, signal);
-    const items = readJson(reply, url, client.now());
+    const items = (await isUnusedTag(reply, signal)) ? [] : readJson(reply, url, client.now());
     if (!Array.isArray(items)) throw malformed(url, 'answered with JSON that is not a list', reply.status);
     return { reply, items };
   }
 
+  /** GoToSocial knows no tag that nobody used yet. */
+  async function isUnusedTag({ status }: HttpReply, signal: AbortSignal | undefined): Promise<boolean> {
+    if (spec.timeline.type !== 'tag' || status !== 404) return false;
+    return /^gotosocial\b/.test((await describer.describeOrGuess(signal)).software ?? '');
+  }
+
   return {
     describe: describer.describe,
-    async readPage({ sinceId, next, before, limit = PAGE_SIZE, signal }) {
+    account: async (signal) => (spec.token === undefined ? undefined : askAccount(client, signal)),
+    async readPage({ sinceId, next, before, limit = PAGE_SIZE, signal }): Promise<UpstreamPage> {
       const place: Query = [
         ['since_id', sinceId],
         ['max_id', next ?? before],

@@ -11,8 +11,6 @@ const PREFIXES = [
   'x-app-limit-24hour',
   'x-user-limit-24hour',
 ] as const;
-/** Twitter counts these for each endpoint apart. @see https://docs.x.com/x-api/fundamentals/rate-limits */
-const OF_ENDPOINT: readonly string[] = ['x-rate-limit'];
 /** What names a later time than that is not a limit but garbage. Twitter's longest window is a day. */
 const LONGEST_WINDOW_MS = 7 * 86_400_000;
 const DEFAULT_RETRY_MS = 60_000;
@@ -36,7 +34,7 @@ export function readRateLimit(headers: Headers, nowMs: number): RateLimit | unde
 export function readRetryAt(headers: Headers, nowMs: number): number {
   const named = readRetryAfter(headers, nowMs);
   if (named !== undefined) return named;
-  const resets = usedUp(headers, nowMs).map((limit) => limit.resetAtMs);
+  const resets = usedUp(headers, nowMs).map(({ resetAtMs }) => resetAtMs);
   return resets.length > 0 ? Math.max(...resets) + nowMs - serverNow(headers, nowMs) : nowMs + DEFAULT_RETRY_MS;
 }
 
@@ -48,7 +46,9 @@ export function isRetryGuessed(headers: Headers, nowMs: number): boolean {
 /** True when nothing but the limit of one endpoint is used up: others may be asked. */
 export function isEndpointLimit(headers: Headers, nowMs: number): boolean {
   const limits = usedUp(headers, nowMs);
-  return headers['retry-after'] === undefined && limits.length > 0 && limits.every((limit) => limit.endpoint);
+  return (
+    headers['retry-after'] === undefined && limits.length > 0 && limits.every(({ prefix }) => isOfEndpoint(prefix))
+  );
 }
 
 /** Retry-After as Unix ms, from its seconds or its date; absent when there is none, it is garbage or already over. */
@@ -63,9 +63,17 @@ function serverNow(headers: Headers, nowMs: number): number {
   return parseTime(headers.date ?? '') ?? nowMs;
 }
 
-function usedUp(headers: Headers, nowMs: number): NamedLimit[] {
+/**
+ * The resets to come of limits of which no request is left. A refused request needs no more to say so than its reset: some
+ * servers leave the other headers out.
+ */
+function usedUp(headers: Headers, nowMs: number) {
   const serverNowMs = serverNow(headers, nowMs);
-  return readLimits(headers, serverNowMs).filter((limit) => limit.remaining === 0 && limit.resetAtMs > serverNowMs);
+  return PREFIXES.flatMap((prefix) => {
+    const resetAtMs = readReset(headers[`${prefix}-reset`], serverNowMs);
+    const isLeft = (readCount(headers[`${prefix}-remaining`]) ?? 0) > 0;
+    return resetAtMs === undefined || resetAtMs <= serverNowMs || isLeft ? [] : [{ prefix, resetAtMs }];
+  });
 }
 
 /** Each limit whose three headers make sense. Resets are of the server's clock. */
@@ -75,9 +83,13 @@ export function readLimits(headers: Headers, nowMs: number): NamedLimit[] {
     const remaining = readCount(headers[`${prefix}-remaining`]);
     const resetAtMs = readReset(headers[`${prefix}-reset`], nowMs);
     if (limit === undefined || limit === 0 || remaining === undefined || resetAtMs === undefined) return [];
-    const endpoint = OF_ENDPOINT.includes(prefix);
-    return [{ name: prefix, limit, remaining: Math.min(remaining, limit), resetAtMs, endpoint }];
+    return [{ name: prefix, limit, remaining: Math.min(remaining, limit), resetAtMs, endpoint: isOfEndpoint(prefix) }];
   });
+}
+
+/** Twitter counts these for each endpoint apart. @see https://docs.x.com/x-api/fundamentals/rate-limits */
+function isOfEndpoint(prefix: string): boolean {
+  return prefix === 'x-rate-limit';
 }
 
 function readCount(value: string | undefined): number | undefined {

@@ -12,7 +12,7 @@ import type { TwitterSpec, TwitterTimeline } from './spec.ts';
 import { FEED_DEPTHS, isTweetId, sinceParameter, TWITTER_THROTTLES } from './twitter-post.ts';
 import { namedError } from './twitter-v1-errors.ts';
 import { toPost } from './twitter-v1-tweet.ts';
-import type { Upstream } from './upstream.ts';
+import type { Upstream, UpstreamDescription, UpstreamPage } from './upstream.ts';
 
 const PAGE_SIZE = 200;
 const BULK = 100;
@@ -34,6 +34,18 @@ export function createTwitterV1(spec: TwitterSpec, deps: { http: HttpClient; clo
   const context = { host: spec.host, idScheme: spec.idScheme ?? ('twitter' as const) };
   const idOf = (item: unknown) => Object(item).id_str;
   const fit = createPageFitter(PAGE_SIZE);
+  const description: UpstreamDescription = {
+    software: 'twitter 1.1',
+    idScheme: context.idScheme,
+    roundsIds: false,
+    pageSize: PAGE_SIZE,
+    feedDepths: FEED_DEPTHS[spec.timeline.type],
+    sinceId: true,
+    before: true,
+    bulk: BULK,
+    throttles: TWITTER_THROTTLES,
+    endpoint: spec.timeline.type,
+  };
 
   async function ask(url: URL, signal: AbortSignal | undefined) {
     const reply = await client.get(url, signal);
@@ -41,19 +53,8 @@ export function createTwitterV1(spec: TwitterSpec, deps: { http: HttpClient; clo
   }
 
   return {
-    describe: async () => ({
-      software: 'twitter 1.1',
-      idScheme: context.idScheme,
-      roundsIds: false,
-      pageSize: PAGE_SIZE,
-      feedDepths: FEED_DEPTHS[spec.timeline.type],
-      sinceId: true,
-      before: true,
-      bulk: BULK,
-      throttles: TWITTER_THROTTLES,
-      endpoint: spec.timeline.type,
-    }),
-    async readPage({ sinceId, next, before, limit = PAGE_SIZE, signal }) {
+    describe: () => Promise.resolve(description),
+    async readPage({ sinceId, next, before, limit = PAGE_SIZE, signal }): Promise<UpstreamPage> {
       const { reply, items } = await fit(limit, (count) =>
         ask(
           client.url(path, [

@@ -87,6 +87,7 @@ export function toPost(raw: unknown, context: TweetContext, depth = 0): Post {
     html: repostOf ? '' : html,
     createdAtMs,
     editedAtMs: edited ? tweetTimeMs(data.id) : undefined,
+    tellsEdits: data.edit_history_tweet_ids.length > 0 ? true : undefined,
     language: data.lang,
     visibility: user?.protected || isHidden(data, context) ? 'FOLLOWERS' : 'PUBLIC',
     sensitive: data.possibly_sensitive ?? false,

@@ -12,7 +12,7 @@ import { isPartial, partialProblems, smallestSinceId } from './twitter-v2-errors
 import { BULK, fetchTweets } from './twitter-v2-fetch.ts';
 import { FIELDS, readPageBody, timelineEndpoint } from './twitter-v2-request.ts';
 import { toPost, tweetContext } from './twitter-v2-tweet.ts';
-import type { Upstream } from './upstream.ts';
+import type { Upstream, UpstreamDescription, UpstreamPage } from './upstream.ts';
 
 const PAGE_SIZE = 100;
 /** Recent search. */
@@ -27,21 +27,23 @@ export function createTwitterV2(spec: TwitterSpec, deps: { http: HttpClient; clo
   const endpoint = timelineEndpoint(spec.timeline);
   const fit = createPageFitter(PAGE_SIZE, endpoint.leastResults);
 
+  const description: UpstreamDescription = {
+    software: 'twitter 2',
+    idScheme: spec.idScheme ?? 'twitter',
+    roundsIds: false,
+    pageSize: PAGE_SIZE,
+    feedDepths: FEED_DEPTHS[spec.timeline.type],
+    feedMs: spec.timeline.type === 'search' ? SEARCHED_MS : undefined,
+    sinceId: endpoint.sinceId,
+    before: endpoint.untilId,
+    bulk: BULK,
+    throttles: TWITTER_THROTTLES,
+    endpoint: spec.timeline.type,
+  };
+
   return {
-    describe: async () => ({
-      software: 'twitter 2',
-      idScheme: spec.idScheme ?? 'twitter',
-      roundsIds: false,
-      pageSize: PAGE_SIZE,
-      feedDepth: FEED_DEPTHS[spec.timeline.type],
-      feedMs: spec.timeline.type === 'search' ? SEARCHED_MS : undefined,
-      sinceId: endpoint.sinceId,
-      before: endpoint.untilId,
-      bulk: BULK,
-      throttles: TWITTER_THROTTLES,
-      endpoint: spec.timeline.type,
-    }),
-    async readPage({ sinceId, next, before, limit = PAGE_SIZE, signal }) {
+    describe: () => Promise.resolve(description),
+    async readPage({ sinceId, next, before, limit = PAGE_SIZE, signal }): Promise<UpstreamPage> {
       const since = endpoint.sinceId ? sinceParameter(sinceId) : undefined;
       const { reply, body, legal } = await fit(limit, async (results) => {
         const urlSince = (sinceId: string | undefined) =>

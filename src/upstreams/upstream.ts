@@ -12,9 +12,15 @@ export interface Upstream {
   readPage(request: PageRequest): Promise<UpstreamPage>;
   /**
    * Posts by their upstream ids, at most `describe().bulk` a request, else bounded parallel.
-   * Ids of another form than the network's are answered as gone without a request.
+   * Ids of another form than the network's are answered as gone without a request. Never throws because it was refused:
+   * `failed` has UNAUTHORIZED for each id then, as timelines may be read all the same.
    */
   fetchPosts(upstreamIds: readonly string[], signal?: AbortSignal): Promise<FetchedPosts>;
+  /**
+   * Whose token it is, by the network's own id of the account; undefined where the server does not let this token ask.
+   * Throws UpstreamError where it may tell later: UNAVAILABLE, RATE_LIMITED. Absent where the settings name the account.
+   */
+  account?(signal?: AbortSignal): Promise<string | undefined>;
   /** How many requests were ever sent. Absent: one a page, one a `bulk` of ids, none to describe. */
   requestsSent?(): number;
 }
@@ -37,6 +43,11 @@ export interface UpstreamDescription {
   readonly before?: boolean | undefined;
   /** The most ids that one request by id takes; 1 where there is no such request. */
   readonly bulk: number;
+  /**
+   * False where deleted posts are answered by id as if they were there (snac): then nothing but their absence from the timeline
+   * tells. Absent or true: a post that is answered by id is alive.
+   */
+  readonly aliveById?: boolean | undefined;
   /** The software's known throttles which no header tells: one token may ask so much of one host. */
   readonly throttles?: readonly KnownThrottle[] | undefined;
   /** Names the endpoint where headers tell limits of each endpoint apart (Twitter); absent where they are the token's. */

@@ -98,6 +98,19 @@ describe('sluice decode', () => {
     assert.ok(wrong.code === 1 || /NOT VALID: no key verifies it/.test(wrong.stdout));
   });
 
+  it('tells what the cursor of a timeline token missed', async () => {
+    const at = { tag: '00112233445566ff', joined: '1792000000000-0', passed: '1792000000000-0', history: false };
+    const missed = { fromMs: 1791999999000, foundAtMs: 1792000000500 };
+    const ofToken = (more: { fromMs: number | undefined; foundAtMs: number }) =>
+      explain([tokens.sealTimeline('since', { sources: [{ ...at, missed: more }] })]);
+    const [some, all] = await Promise.all([ofToken(missed), ofToken({ ...missed, fromMs: undefined })]);
+    assert.match(
+      some.stdout,
+      /; missed what was trimmed from 2026-10-14T17:46:39\.000Z to where it joined, found 2026-10-14T17:46:40\.500Z$/m,
+    );
+    assert.match(all.stdout, /; missed what was trimmed from the beginning to where it joined, found /);
+  });
+
   it('reads a feed cursor, and verifies it for its viewer', async () => {
     const cwd = withKey();
     const [nobody, ann, bob] = await Promise.all([

@@ -122,6 +122,43 @@ describe('sluice init', () => {
     assert.deepEqual([unset.code, unset.stderr], [2, 'sluice: --token-env: TOWN_TOKEN is not set\n']);
   });
 
+  it('calls a tag that answers 404 one that nobody used yet, and goes on', async () => {
+    const unused = (asked: URL) => (asked.pathname.includes('/tag/') ? { status: 404, body: {} } : undefined);
+    const { code, stdout, text } = await init([await serve(mastodon(unused))]);
+    assert.equal(code, 0);
+    assert.match(stdout, /^tag +nobody used it there yet: GET .* answered 404/m);
+    assert.match(text, /Nobody used this tag there yet/);
+    assert.ok(!text.includes('no such timeline'));
+    assert.match(text, /^ {4}local: \{/m);
+  });
+
+  it('writes no anonymous source where pages with a since_id want a token', async () => {
+    const url = await serve(
+      mastodon((asked) => (asked.searchParams.has('since_id') ? { status: 401, body: { error: 'no' } } : undefined)),
+    );
+    const { code, stdout, stderr } = await init([url]);
+    assert.equal(code, 1);
+    assert.match(stdout, /^local +refused: it answers a page, but none with a since_id$/m);
+    assert.match(stderr, /It may want a token: --token-env NAME/);
+  });
+
+  it('warns where posts are refused by id: removals are then found by absence alone', async () => {
+    const refused = (asked: URL) =>
+      asked.pathname.startsWith('/api/v1/statuses/') ? { status: 401, body: '' } : undefined;
+    const { code, stdout, text, cwd, file } = await init([await serve(mastodon(refused))]);
+    assert.equal(code, 0);
+    assert.match(stdout, /^by id +refused to this caller: removals are found by absence alone$/m);
+    const warning = 'This server refuses single posts to this caller: removals are found by absence alone. A token may';
+    assert.match(text, new RegExp(`// ${warning} change that\\.\n {4}local: `));
+    assert.equal((await check(cwd, file)).code, 0);
+
+    const answered = (asked: URL) =>
+      asked.pathname.startsWith('/api/v1/statuses/') ? { body: STATUSES[0] } : undefined;
+    const usual = await init([await serve(mastodon(answered))]);
+    assert.match(usual.stdout, /^by id +answered$/m);
+    assert.ok(!usual.text.includes('by absence'));
+  });
+
   it('writes JSON where the name says so, never over a file, unless forced', async () => {
     const url = await serve(mastodon());
     const { code, text, cwd, file } = await init([url, '--out', 'my.json']);

@@ -10,16 +10,23 @@ import { drawLateness } from '../../experiment/traffic.ts';
 function small(name: string) {
   const scenario = SCENARIOS.find((each) => each.name === name);
   assert.ok(scenario);
-  return { ...scenario, trafficMs: scenario.trafficMs / 10 };
+  const { wave } = scenario;
+  return {
+    ...scenario,
+    trafficMs: scenario.trafficMs / 10,
+    ...(wave && { wave: { ...wave, posts: wave.posts / 10 } }),
+  };
 }
 
 describe('the leak lab, a small one', () => {
   for (const { name } of SCENARIOS) {
-    it(`Sluice loses nothing and repeats nothing: ${name}`, async () => {
-      const { tallies, posts } = await runScenario(small(name), 1);
+    it(`Sluice loses nothing, repeats nothing and tells every change: ${name}`, async () => {
+      const { tallies, posts, changes } = await runScenario(small(name), 1);
       const [ours] = tallies;
       assert.ok(posts > 50);
       assert.deepEqual([ours?.name, ours?.lost, ours?.lostInGaps, ours?.twice], [OURS, 0, 0, 0]);
+      const { untoldRemovals, untoldEdits, wronglyRemoved } = changes;
+      assert.deepEqual([untoldRemovals, untoldEdits, wronglyRemoved], [0, 0, 0]);
     });
   }
 
@@ -77,21 +84,32 @@ describe('what the lab calls a failure', () => {
     delaysMs: [5],
     ...over,
   });
-  const failuresOf = (ours: Partial<RunResult['tallies'][number]>, plain = { lost: 1 }) => {
+  const told = { deleted: 9, untoldRemovals: 0, edited: 9, untoldEdits: 0, wronglyRemoved: 0 };
+  const failuresOf = (ours: Partial<RunResult['tallies'][number]>, plain = { lost: 1 }, changes = {}) => {
     const tallies = [tally(OURS, ours), tally('plain', plain)];
     const log = { counts: { posts: 0, requests: 0, duplicatesDropped: 0, leaksPrevented: 0, backfilled: 0, gaps: 0 } };
-    const result = { scenario: scenario.name, seed: 1, posts: 10, tallies, log: { ...log, overlapMs: 1000 } };
+    const result = {
+      scenario: scenario.name,
+      seed: 1,
+      posts: 10,
+      tallies,
+      changes: { ...told, ...changes },
+      log: { ...log, overlapMs: 1000 },
+    };
     return failures([summarise(scenario, [result])]);
   };
 
   it('nothing, when all holds', () => assert.deepEqual(failuresOf({ requests: 125 }), []));
-  for (const [name, ours, plain] of [
+  for (const [name, ours, plain, changes] of [
     ['a lost post', { lost: 1 }],
     ['a post that came twice', { twice: 1 }],
     ['more than 1.25 times the requests', { requests: 126 }],
     ['a longer delay', { delaysMs: [6] }],
     ['a plain poller that lost nothing', {}, { lost: 0 }],
+    ['a removal that was not told', {}, { lost: 1 }, { untoldRemovals: 1 }],
+    ['an edit that was not told', {}, { lost: 1 }, { untoldEdits: 1 }],
+    ['a post that was removed although it is there', {}, { lost: 1 }, { wronglyRemoved: 1 }],
   ] as const) {
-    it(name, () => assert.equal(failuresOf(ours, plain).length, 1));
+    it(name, () => assert.equal(failuresOf(ours, plain, changes).length, 1));
   }
 });

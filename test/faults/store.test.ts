@@ -9,9 +9,9 @@ import { StoreUnavailableError } from '../../src/errors.ts';
 import { createSourceStates } from '../../src/source-states.ts';
 import { openSqliteStore } from '../../src/stores/sqlite.ts';
 import type { Store } from '../../src/stores/store.ts';
-import { createTimelineReader } from '../../src/timeline/read.ts';
+import { createTimelineReader } from '../../src/timeline/reader/read.ts';
 import { codesOf, dataOf, openEdge } from '../edge-fixture.ts';
-import { createHouse, type House } from '../timeline/house.ts';
+import { createPollingHarness, type PollingHarness } from '../timeline/polling-harness.ts';
 import { createVirtualClock } from '../virtual-clock.ts';
 
 const SWEPT = { polling: { sweepIntervalMs: 300_000 } };
@@ -27,29 +27,29 @@ describe('a store', () => {
       other.exec('CREATE TABLE ballast (bytes BLOB); INSERT INTO ballast VALUES (zeroblob(4000000))');
       const pages = Number(other.prepare('PRAGMA page_count').get()?.page_count);
       const store = await openSqliteStore({ file, clock, maxPages: pages + 60 });
-      const house = await createHouse({ ...SWEPT, clock, store });
-      const client = createLabClient(store, clock, house.source);
-      house.publish({ agoMs: 300_000 });
-      house.pollers.start();
+      const harness = await createPollingHarness({ ...SWEPT, clock, store });
+      const client = createLabClient(store, clock, harness.source);
+      harness.publish({ agoMs: 300_000 });
+      harness.pollers.start();
       await clock.advance(1000);
 
       for (let n = 0; n < 20; n += 1) {
-        burst(house, 5, 'x'.repeat(3000));
+        burst(harness, 5, 'x'.repeat(3000));
         await clock.advance(60_000);
       }
       const acknowledged = (await client.read()).ids;
-      assert.deepEqual(acknowledged.toSorted(), (await house.entries()).toSorted());
+      assert.deepEqual(acknowledged.toSorted(), (await harness.entries()).toSorted());
       assert.ok(acknowledged.length > 1 && acknowledged.length < 101, `${acknowledged.length} of 101 fit`);
-      assert.equal(await stateOf(store, house), 'FAILING');
-      assert.match(house.lines.at(-1) ?? '', /^source town: FAILING \(STORE_UNAVAILABLE: .*full/);
+      assert.equal(await stateOf(store, harness), 'FAILING');
+      assert.match(harness.lines.at(-1) ?? '', /^source town: FAILING \(STORE_UNAVAILABLE: .*full/);
 
       other.exec('DROP TABLE ballast');
       other.close();
       await clock.advance(600_000);
       const delivered = [...acknowledged, ...(await client.read()).ids];
-      assert.deepEqual(delivered.toSorted(), [...house.server.timeline.posts.keys()].toSorted());
-      assert.equal(await stateOf(store, house), 'OK');
-      await house.pollers.stop();
+      assert.deepEqual(delivered.toSorted(), [...harness.server.timeline.posts.keys()].toSorted());
+      assert.equal(await stateOf(store, harness), 'OK');
+      await harness.pollers.stop();
       await store.close();
     } finally {
       rmSync(folder, { recursive: true });
@@ -64,9 +64,9 @@ describe('a store', () => {
       if (isGone) throw new StoreUnavailableError('the store is gone');
       return call();
     });
-    const house = await createHouse({ ...SWEPT, clock, store });
+    const harness = await createPollingHarness({ ...SWEPT, clock, store });
     const edge = await openEdge({
-      sources: [house.source],
+      sources: [harness.source],
       replace: () => ({
         store,
         clock,
@@ -83,15 +83,15 @@ describe('a store', () => {
       ids.push(...found.timeline.entries.map((entry: { post: { upstreamId: string } }) => entry.post.upstreamId));
     };
     const state = async () => dataOf(await edge.ask('{ sources { state } }')).sources[0].state;
-    burst(house, 3);
-    house.pollers.start();
+    burst(harness, 3);
+    harness.pollers.start();
     await clock.advance(1000);
     await read();
     assert.equal(await state(), 'OK');
 
     isGone = true;
     for (let n = 0; n < 6; n += 1) {
-      burst(house, 30);
+      burst(harness, 30);
       await clock.advance(10_000);
       assert.deepEqual(codesOf(await edge.ask(`{ timeline(limit: 200${since}) { since } }`)), ['STORE_UNAVAILABLE']);
       assert.equal(await state(), 'FAILING');
@@ -100,9 +100,9 @@ describe('a store', () => {
     await clock.advance(120_000);
     await read();
     assert.equal(await state(), 'OK');
-    assert.deepEqual(ids.toSorted(), [...house.server.timeline.posts.keys()].toSorted());
-    assert.deepEqual((await house.log()).gaps, []);
-    await house.pollers.stop();
+    assert.deepEqual(ids.toSorted(), [...harness.server.timeline.posts.keys()].toSorted());
+    assert.deepEqual((await harness.log()).gaps, []);
+    await harness.pollers.stop();
     await edge.close();
   });
 
@@ -131,34 +131,34 @@ async function runWithFault(n: number, fault: 'refused' | 'unanswered'): Promise
     if (fault === 'unanswered') await call();
     throw new StoreUnavailableError('the store is gone');
   });
-  const house = await createHouse({ ...SWEPT, clock, store, maxPagesPerPoll: 2 });
-  const client = createLabClient(embedded, clock, house.source);
-  burst(house, 3);
-  house.pollers.start();
+  const harness = await createPollingHarness({ ...SWEPT, clock, store, maxPagesPerPoll: 2 });
+  const client = createLabClient(embedded, clock, harness.source);
+  burst(harness, 3);
+  harness.pollers.start();
   await clock.advance(60_000);
-  const late = house.publish({ agoMs: 0, lateMs: 200_000 });
-  burst(house, 170);
-  const removed = burst(house, 1);
+  const late = harness.publish({ agoMs: 0, lateMs: 200_000 });
+  burst(harness, 170);
+  const removed = burst(harness, 1);
   await clock.advance(400_000);
-  for (const id of removed) house.server.timeline.change(id, { isDeleted: true });
+  for (const id of removed) harness.server.timeline.change(id, { isDeleted: true });
   await clock.advance(1_200_000);
   const delivered = (await client.read()).ids;
   assert.ok(delivered.includes(late), `${fault} call ${n}: the late post is missing`);
-  const expected = [...house.server.timeline.posts.values()].filter(({ isDeleted }) => !isDeleted);
+  const expected = [...harness.server.timeline.posts.values()].filter(({ isDeleted }) => !isDeleted);
   assert.deepEqual(delivered.toSorted(), expected.map(({ id }) => id).toSorted(), `${fault} call ${n}`);
-  const records = await house.records();
+  const records = await harness.records();
   const kinds = records.filter(({ postId }) => postId.includes(removed[0] ?? '')).map(({ kind }) => kind);
   assert.deepEqual(kinds, ['entry', 'remove'], `${fault} call ${n}`);
-  await house.pollers.stop();
+  await harness.pollers.stop();
   return calls;
 }
 
-function burst(house: House, count: number, text = 'short'): string[] {
-  return Array.from({ length: count }, (_, n) => house.publish({ agoMs: (count - n) * 10, text }));
+function burst(harness: PollingHarness, count: number, text = 'short'): string[] {
+  return Array.from({ length: count }, (_, n) => harness.publish({ agoMs: (count - n) * 10, text }));
 }
 
-async function stateOf(store: Store, house: House): Promise<string | undefined> {
-  const view = await createSourceStates(store.timelines, house.clock).forRequest()(house.source);
+async function stateOf(store: Store, harness: PollingHarness): Promise<string | undefined> {
+  const view = await createSourceStates(store.timelines, harness.clock).forRequest()(harness.source);
   return view.status?.state;
 }
 

@@ -6,7 +6,7 @@ import { createHttpClient, type HttpClient } from '../../src/upstreams/http.ts';
 import { createMastodon } from '../../src/upstreams/mastodon.ts';
 import { startSimulatedHttp } from '../simulated-http.ts';
 import { createSimulatedServer, HOST } from '../simulated-server.ts';
-import { createHouse, type House } from '../timeline/house.ts';
+import { createPollingHarness, type PollingHarness } from '../timeline/polling-harness.ts';
 import { createVirtualClock } from '../virtual-clock.ts';
 
 type Spoil = (response: ServerResponse, body: string) => void;
@@ -44,7 +44,7 @@ describe('an upstream that', () => {
         town.spoil = spoil;
         town.publish(100);
         await town.advance(180_000);
-        const { state, problems } = await town.house.status();
+        const { state, problems } = await town.harness.status();
         assert.equal(`${state} ${problems[0]?.code}`, told, JSON.stringify(problems));
         assert.equal(town.publish(3).length, 3);
         const during = await town.client.read();
@@ -53,9 +53,9 @@ describe('an upstream that', () => {
         await town.advance(900_000);
         const after = await town.client.read();
         const delivered = [...before.ids, ...during.ids, ...after.ids];
-        assert.deepEqual(delivered.toSorted(), [...town.house.server.timeline.posts.keys()].toSorted());
-        assert.deepEqual((await town.house.log()).gaps, []);
-        assert.equal((await town.house.status()).state, 'OK');
+        assert.deepEqual(delivered.toSorted(), [...town.harness.server.timeline.posts.keys()].toSorted());
+        assert.deepEqual((await town.harness.log()).gaps, []);
+        assert.equal((await town.harness.status()).state, 'OK');
       } finally {
         await town.close();
       }
@@ -85,13 +85,13 @@ async function openTown() {
     { kind: 'mastodon', url: web.url, host: HOST, keepPrivate: false, timeline: { type: 'public' } },
     { http, clock },
   );
-  const house: House = await createHouse({
+  const harness: PollingHarness = await createPollingHarness({
     clock,
     server: { ...simulated, upstream },
     polling: { sweepIntervalMs: 300_000 },
   });
-  for (let n = 3; n > 0; n -= 1) house.publish({ agoMs: 300_000 + n * 1000 });
-  house.pollers.start();
+  for (let n = 3; n > 0; n -= 1) harness.publish({ agoMs: 300_000 + n * 1000 });
+  harness.pollers.start();
 
   /** Virtual time stands while a request is under way. */
   async function advance(ms: number): Promise<void> {
@@ -105,17 +105,17 @@ async function openTown() {
   }
 
   return Object.assign(controls, {
-    house,
+    harness,
     advance,
-    client: createLabClient(house.store, clock, house.source),
-    publish: (count: number) => Array.from({ length: count }, (_, n) => house.publish({ agoMs: (count - n) * 10 })),
+    client: createLabClient(harness.store, clock, harness.source),
+    publish: (count: number) => Array.from({ length: count }, (_, n) => harness.publish({ agoMs: (count - n) * 10 })),
     async close() {
-      const stopped = house.pollers.stop();
+      const stopped = harness.pollers.stop();
       await clock.advance(60_000);
       await stopped;
       await http.close();
       await web.close();
-      await house.store.close();
+      await harness.store.close();
     },
   });
 }

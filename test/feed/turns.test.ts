@@ -91,6 +91,6 @@ test('a store that does not answer for the turn keeps nobody from generating', a
   const out = async () => {
     throw new StoreUnavailableError('out');
   };
-  const turns = createTurns({ leases: { acquire: out, release: out }, clock: systemClock, holder: 'a' });
+  const turns = createTurns({ leases: { acquire: out, holders: out, release: out }, clock: systemClock, holder: 'a' });
   assert.equal(await turns.take({ name: 'x', holds: false, find: async () => undefined, make: async () => 7 }), 7);
 });

@@ -88,6 +88,39 @@ for (const name of NAMES) {
     );
   });
 
+  test(`${name}: an order key tells the time of its id, with a place beside it, too`, () => {
+    fc.assert(
+      fc.property(timeMs, random, (time, bits) => {
+        const key = scheme.orderKey(make(time, bits));
+        assert.equal(scheme.keyTimeMs(key), time);
+        assert.equal(scheme.keyTimeMs(`${key}00000000ffffffff`), time);
+        assert.equal(scheme.keyTimeMs(scheme.orderKey('another form!')), undefined);
+      }),
+    );
+  });
+
+  test(`${name}: the floor key of a time lies below every key of that time and above every one of before`, () => {
+    fc.assert(
+      fc.property(timeMs, random, (time, bits) => {
+        assert.ok(scheme.floorKey(time) < scheme.orderKey(make(time, bits)));
+        assert.ok(scheme.floorKey(time) >= scheme.orderKey(make(time - 1, bits)));
+        assert.equal(scheme.floorKey(time), scheme.orderKey(scheme.floor(time) ?? ''));
+      }),
+    );
+  });
+
+  test(`${name}: the id below an order key is an exclusive since_id whose reply holds its post, and max_id of what lies below a place`, () => {
+    fc.assert(
+      fc.property(timeMs, random, fc.integer({ min: 0, max: 20 }), (time, bits, steps) => {
+        const key = scheme.orderKey(make(time, bits));
+        const below = scheme.orderKey(scheme.idBelow(key, steps) ?? '');
+        assert.equal(BigInt(`0x${key.slice(1)}`) - BigInt(`0x${below.slice(1)}`), BigInt(steps));
+        assert.equal(scheme.idBelow(`${key}00000000ffffffff`, 0), make(time, bits));
+        assert.equal(scheme.idBelow(scheme.orderKey('another form!')), undefined);
+      }),
+    );
+  });
+
   test(`${name}: any text gets an order key, below all ids when it is of another form`, () => {
     fc.assert(
       fc.property(
@@ -177,6 +210,36 @@ for (const name of NAMES) {
     for (const id of FOREIGN[name]) assert.equal(idScheme(name).includes(id), false, id.slice(0, 40));
   });
 }
+
+test('mastodon: the id 17 below an order key lies below it as a double, too, which comes in steps of 16', () => {
+  const { orderKey, idBelow } = idScheme('mastodon');
+  fc.assert(
+    fc.property(fc.integer({ min: NOW - 1000, max: NOW + 1000 }), random, (time, bits) => {
+      const id = MAKERS.mastodon(time, bits);
+      assert.ok(Number(idBelow(orderKey(id), 17)) < Number(id));
+    }),
+  );
+});
+
+test('no id lies below the lowest', () => {
+  assert.equal(idScheme('twitter').idBelow(idScheme('twitter').orderKey('1'), 5), '1');
+  assert.equal(idScheme('mastodon').idBelow(idScheme('mastodon').orderKey('1'), 5), '0');
+});
+
+test('order keys of opaque ids are placed, and tell when they were first seen', () => {
+  const opaque = idScheme('opaque');
+  fc.assert(
+    fc.property(fc.maxSafeNat(), fc.nat(1000), (atMs, n) => {
+      const key = arrivalOrderKey(atMs, n);
+      assert.equal(opaque.keyTimeMs(key), atMs);
+      assert.equal(opaque.keyTimeMs(`${key}00000000ffffffff`), atMs);
+      assert.ok(opaque.floorKey(atMs) < key && (atMs === 0 || arrivalOrderKey(atMs - 1, n) < opaque.floorKey(atMs)));
+      assert.equal(opaque.idBelow(key), undefined);
+    }),
+  );
+  assert.equal(opaque.keyTimeMs(opaque.orderKey('any')), undefined);
+  assert.ok(opaque.orderKey('any') < opaque.floorKey(-5));
+});
 
 test('opaque ids get no arithmetic', () => {
   const opaque = idScheme('opaque');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { BadCursorError } from '../../src/errors.ts';
-import { formatPosition } from '../../src/ids/position.ts';
+import { formatPosition, parsePosition } from '../../src/ids/position.ts';
 import { addServed, emptyServedSet, servedFirst } from '../../src/ids/served-set.ts';
 import { storyHash } from '../../src/ids/story-hash.ts';
 import {
@@ -13,6 +13,7 @@ import {
   MAX_TOKEN_LENGTH,
   type TimelinePurpose,
   type TimelineToken,
+  type TokenSource,
 } from '../../src/ids/tokens.ts';
 
 const KEY = Buffer.alloc(32, 1);
@@ -49,9 +50,18 @@ const feedCursor: fc.Arbitrary<FeedCursor> = fc.record(
   },
   plain,
 );
+/** What is missed ends where the source joined, and was found then or later. */
+const tokenSource: fc.Arbitrary<TokenSource> = fc
+  .record({ tag: hash, joined: position, passed: position, history: fc.boolean() }, plain)
+  .chain((source) => {
+    const { ms } = parsePosition(source.joined);
+    const fromMs = fc.option(fc.integer({ min: Math.min(1, ms), max: ms }), { nil: undefined });
+    const missed = fc.record({ fromMs, foundAtMs: fc.integer({ min: ms, max: Number.MAX_SAFE_INTEGER }) }, plain);
+    return fc.option(missed, { nil: undefined }).map((some) => ({ ...source, ...(some && { missed: some }) }));
+  });
 const timelineToken: fc.Arbitrary<TimelineToken> = fc
   .tuple(
-    fc.uniqueArray(fc.record({ tag: hash, joined: position, passed: position, history: fc.boolean() }, plain), {
+    fc.uniqueArray(tokenSource, {
       selector: (source) => source.tag,
       maxLength: 10,
     }),
@@ -265,7 +275,10 @@ test('a signed body that says too much is refused quickly', async () => {
     [...huge],
     [...huge, 0],
     [2, ...id, ...source, ...id, ...source, 0],
+    [1, ...id, 8, 5, 0, 0, 0, 0],
     [1, ...id, 4, 5, 0, 0, 0, 0],
+    [1, ...id, 4, 5, 0, 0, 0, 7, 0, 0],
+    [1, ...id, 4, 5, 0, 0, 0, 0, ...huge, 0],
     [1, ...id, 2, 5, 0, 6, 0, 0],
     [1, ...id, 2, 5, 0, 0, 0, 0],
     [0, 1, 5, ...Buffer.alloc(4000, 'x')],
@@ -307,6 +320,34 @@ test('50 sources and the longest post id stay below 4,096 characters', () => {
   assert.ok(tokens.sealTimeline('until', { sources, at }, 'ann').length < MAX_TOKEN_LENGTH);
 });
 
+test('50 sources that all missed something stay below 4,096 characters, in the cursor of an entry too', () => {
+  const yearMs = 365 * 86_400_000;
+  const joinedMs = Date.UTC(2026, 10, 20);
+  const sources = Array.from({ length: 50 }, (_, n) => ({
+    tag: logTag(`log ${n}`),
+    joined: formatPosition(joinedMs, 16_000_000),
+    passed: formatPosition(joinedMs + yearMs, 16_000_000),
+    history: true,
+    missed: { fromMs: joinedMs - yearMs, foundAtMs: joinedMs + yearMs },
+  }));
+  // Bytes: version, purpose, MAC and count, then of each source tag and flags, both positions, what it missed, and no place.
+  const source = 8 + 1 + (6 + 4) + (5 + 4) + (5 + 5);
+  const since = tokens.sealTimeline('since', { sources }, 'ann');
+  assert.equal(Buffer.from(since, 'base64url').length, 1 + 1 + 16 + 1 + 50 * source + 1);
+  const at = { sortAtMs: joinedMs, postId: `${'%3A'.repeat(255)}@${'h'.repeat(255)}` };
+  const entry = tokens.sealTimeline('entry', { sources, at }, 'ann');
+  assert.ok(entry.length < MAX_TOKEN_LENGTH);
+  assert.deepEqual(tokens.openTimeline(['entry'], entry, 'ann').sources[0]?.missed, sources[0]?.missed);
+});
+
+test('a token that an earlier release sealed opens', () => {
+  // Sealed by the release before tokens told what was missed.
+  const old = 'AQIBABEiM0RVZv8BgICY3JM0APQDAwAKnYH0oo1LOV0zIimTKsyx';
+  assert.deepEqual(createTokens([Buffer.from('an old key')]).openTimeline(['since'], old), {
+    sources: [{ tag: '00112233445566ff', joined: '1792000000000-0', passed: '1792000000500-3', history: true }],
+  });
+});
+
 test('what cannot be said in a token is refused when it is sealed', () => {
   const [source] = TIMELINE.sources;
   assert.ok(source);
@@ -322,6 +363,8 @@ test('what cannot be said in a token is refused when it is sealed', () => {
     { sources: [source, source] },
     { sources: [{ ...source, tag: 'town' }] },
     { sources: [{ ...source, passed: 'abc' }] },
+    { sources: [{ ...source, joined: '5-0', missed: { fromMs: 7, foundAtMs: 5 } }] },
+    { sources: [{ ...source, joined: '5-0', missed: { fromMs: 5, foundAtMs: 4 } }] },
     { sources: [], at: { sortAtMs: -1, postId: '1@x.com' } },
     { sources: [], at: { sortAtMs: 1, postId: '\ud800' } },
     { sources: [], at: { sortAtMs: 1, postId: 'x'.repeat(4000) } },

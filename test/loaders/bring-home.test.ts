@@ -36,7 +36,13 @@ async function hydrate(ids: readonly string[], sources: readonly Source[] = [tow
       return store.timelines.entriesByUri(logId, uris);
     },
   };
-  const hydrator = createHydrator({ posts: store.posts, timelines, sources, mayFetchById: () => true, clock });
+  const hydrator = createHydrator({
+    posts: store.posts,
+    timelines,
+    sources,
+    takeById: async (_, count) => count,
+    clock,
+  });
   return (await hydrator.forViewer({}).hydrate(ids)).posts;
 }
 

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { UpstreamError } from '../../src/errors.ts';
 import { createFetchById } from '../../src/loaders/fetch-by-id.ts';
 import type { FetchedPosts, Upstream } from '../../src/upstreams/upstream.ts';
-import { createSource, postIdOf } from '../timeline/house.ts';
+import { createSource, postIdOf } from '../timeline/polling-harness.ts';
 import { createVirtualClock } from '../virtual-clock.ts';
 
 const nothing: FetchedPosts = { posts: new Map(), gone: [], failed: new Map(), sentAtMs: 0 };
@@ -14,9 +14,8 @@ function setUp(fetchPosts: Upstream['fetchPosts']) {
   const readPage = async () => assert.fail('no page is read');
   const source = createSource({ upstream: { describe: async () => described, readPage, fetchPosts } });
   const heard: { requests: number; fetched?: FetchedPosts | undefined; error?: unknown }[] = [];
-  let left = 3;
   const fetchById = createFetchById({
-    mayFetchById: () => left-- > 0,
+    takeById: async (_, count) => Math.min(count, 3),
     fetchedById: (_, outcome) => heard.push(outcome),
     clock,
     maxWaitMs: 3000,

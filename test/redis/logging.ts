@@ -47,7 +47,7 @@ export function commitPosts(store: Store, witness: LogWitness): (call: Call) => 
   };
 }
 
-/** A client that asks for what is new, as src/timeline/read.ts does with its cursor. */
+/** A client that asks for what is new, as src/timeline/reader/read.ts does with its cursor. */
 export function readPosts(store: Store, witness: LogWitness): (call: Call) => Promise<void> {
   const { logId, seen } = witness;
   return async (call) => {

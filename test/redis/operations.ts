@@ -15,16 +15,14 @@ export async function useFeeds({ feeds }: Store, viewerId: string): Promise<void
   await feeds.newest(viewerId, NOW);
 }
 
-/** Uses every part of a log, and of its lease: shows `town1`, and `town2` with `nested` in it; removes `town3`, trims `trimmed`. */
+/** Uses every part of a log: shows `town1`, and `town2` with `nested` in it; removes `town3`, trims `trimmed`. */
 export async function useLog(store: Store, logId: string): Promise<void> {
-  const { timelines, leases } = store;
+  const { timelines } = store;
   const repost = samplePost('town2', { repostOf: samplePost('nested') });
   const record = (place: number, postId: string) => sampleRecord(`${place}`, { postId, uri: `uri:${postId}` });
-  await leases.acquire({ name: `poll:${logId}`, holder: 'a', ttlMs: HOUR, nowMs: NOW });
   await commitTo(store, logId, {
     append: [record(1, 'trimmed')],
     posts: [written(samplePost('trimmed'))],
-    holder: 'a',
   });
   await commitTo(store, logId, {
     append: [record(2, 'town1'), record(3, 'town2'), record(4, 'town3')],
@@ -35,7 +33,11 @@ export async function useLog(store: Store, logId: string): Promise<void> {
       gaps: [],
       memory: { walk: '1' },
     },
-    ...{ counts: { posts: 4 }, lateness: { counts: [1], samples: 1, maxMs: 1, fadedAtMs: NOW }, sweep: {} as never },
+    ...{
+      counts: { posts: 4 },
+      lateness: { counts: [1], samples: 1, maxMs: 1, fadedAtMs: NOW },
+      repair: { rescannedMs: [], candidates: [] },
+    },
   });
   await commitTo(store, logId, {
     append: [
@@ -44,18 +46,20 @@ export async function useLog(store: Store, logId: string): Promise<void> {
     ],
   });
   await timelines.trim({ logId, beforeMs: NOW + 2, keepEntries: 99, keepKnown: 99 });
-  // As a sweep reads a post once more whose record is gone.
+  // As a rescan reads a post once more whose record is gone.
   await commitTo(store, logId, { posts: [written(samplePost('again'))] });
   await timelines.liftHead(logId, `${NOW + 1}-0`);
   await timelines.writeStatus(logId, { state: 'OK', overlapMs: 0, problems: [] });
-  await leases.release(`poll:${logId}`, 'b');
 }
 
-/** Brings the post `fetched` by id, and makes a secret and a lease of a generator. */
-export async function useTheRest({ posts, secrets, generators }: Store): Promise<void> {
+/** Brings the post `fetched` by id, and makes a secret, leases, a note and a quota. */
+export async function useTheRest({ posts, secrets, leases, notes, quotas, generators }: Store): Promise<void> {
   await posts.putPosts([written(samplePost('fetched'))]);
-  await posts.markGone(['fetched'], NOW);
   await secrets.getOrCreate('tokens', Buffer.from('secret'));
+  await leases.acquire({ name: 'poll:town', holder: 'a', ttlMs: HOUR, nowMs: NOW });
+  await leases.release('poll:town', 'b');
+  await notes.write({ name: 'town a', body: 'x' });
+  await quotas.take({ name: 'by id', count: 1, everyMs: 1000, burst: 9, nowMs: NOW });
   await until('a generator is leased', async () => {
     const lease = { holder: 'a', ttlMs: HOUR, markMs: NOW, pauseMs: 1, nowMs: NOW };
     return typeof (await generators.lease(lease)) === 'object';

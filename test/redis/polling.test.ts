@@ -8,7 +8,7 @@ import { startRedis } from '../redis-server.ts';
 import { startSimulatedHttp } from '../simulated-http.ts';
 import { simulatedId } from '../simulated-ids.ts';
 import { createSimulatedTimeline } from '../simulated-timeline.ts';
-import { LOG, postIdOf } from '../timeline/house.ts';
+import { LOG, postIdOf } from '../timeline/polling-harness.ts';
 
 /** Requests that are waited for before each kill, and after all. */
 const REQUESTS = 40;

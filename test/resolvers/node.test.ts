@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Gap } from '../../src/stores/timeline-store.ts';
-import { withSamples } from '../../src/timeline/lateness.ts';
+import { withSamples } from '../../src/timeline/poll/lateness.ts';
 import { codesOf, createPost, createSource, dataOf, openEdge, publish } from '../edge-fixture.ts';
 
 const town = createSource('town');

@@ -127,6 +127,19 @@ test('of more than 50 sources some have to be named', async () => {
   await other.close();
 });
 
+test('a token that would come to hold more than 50 sources is refused with the argument and a way on', async () => {
+  const many = Array.from({ length: 51 }, (_, n) => createSource(`s${n}`));
+  const other = await openEdge({ sources: many });
+  const keys = JSON.stringify(many.slice(0, 50).map(({ key }) => key));
+  const { since, until } = dataOf(await other.ask(`{ timeline(sources: ${keys}) { since until } }`)).timeline;
+  const { errors } = await other.ask(`{ timeline(since: "${since}", sources: ["s50"]) { since } }`);
+  assert.deepEqual([errors[0]?.extensions?.code, errors[0]?.extensions?.argument], ['BAD_USER_INPUT', 'sources']);
+  assert.match(errors[0]?.message ?? '', /at most 50 together, got 51: name those of the token, or ask for others/);
+  const named = await other.ask(`{ timeline(since: "${since}", sources: ["s0"]) { since } }`);
+  assert.deepEqual([codesOf(named), until], [[], null]);
+  await other.close();
+});
+
 test("a page makes no entry's token that was not asked for, and none twice", async () => {
   let made = 0;
   const counted = await openEdge({

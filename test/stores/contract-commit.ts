@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { SweepState } from '../../src/stores/sweep-state.ts';
+import type { RepairState } from '../../src/stores/repair-state.ts';
 import type { Gap, LogCommit } from '../../src/stores/timeline-store.ts';
 import type { Use } from './contract.ts';
 import { appendTo, commitTo, NOW, orderKey, postIdsOf, samplePost, sampleRecord, written } from './samples.ts';
@@ -62,7 +62,6 @@ export function describeCommits(use: Use): void {
         sortAtMs: NOW + 2,
         arrivedAtMs: NOW + 2,
         late: true,
-        removed: false,
       });
     });
 
@@ -86,18 +85,6 @@ export function describeCommits(use: Use): void {
       assert.equal((await store.posts.getPosts(['2'])).size, 0);
     });
 
-    it('changes nothing when another holds the lease, whatever the version', async (t) => {
-      const store = await use(t);
-      const commit = (holder: string, expectedVersion: number) =>
-        store.timelines.commit({ logId: 'a:b', expectedVersion, holder, nowMs: NOW, append: [], posts: [] });
-      assert.equal((await commit('one', 0)).committed, true);
-      await store.leases.acquire({ name: 'poll:a:b', holder: 'two', ttlMs: 60_000, nowMs: NOW });
-      assert.deepEqual(await commit('one', 1), { committed: false });
-      assert.equal((await commit('two', 1)).committed, true);
-      await store.leases.release('poll:a:b', 'two');
-      assert.equal((await commit('one', 2)).committed, true);
-    });
-
     it('adds counts, replaces lists and memory, and keeps what a commit does not name', async (t) => {
       const store = await use(t);
       const watermark = { upstreamId: 'up:9', orderKey: orderKey(9) };
@@ -112,23 +99,48 @@ export function describeCommits(use: Use): void {
       assert.deepEqual([replaced.gaps, replaced.lateness, replaced.memory], [[], lateness(7), { b: '2' }]);
     });
 
-    it('keeps what is left of the sweeps apart from the state, until a commit replaces it', async (t) => {
+    it('keeps the repair state apart from the state, until a commit replaces it', async (t) => {
       const store = await use(t);
-      const sweep = (lowestKey: string): SweepState => ({
-        sweptMs: [NOW, NOW - 5],
+      const repair = (lowestKey: string): RepairState => ({
+        rescannedMs: [NOW, NOW - 5],
         walk: { toMs: NOW - 5, startedAtMs: NOW, next: '7', lowestKey },
-        suspects: [{ postId: '1', upstreamId: 'up:1', goneAtMs: NOW, credentialId: 'town.example a' }],
-        alive: ['2'],
+        candidates: [{ postId: '1', upstreamId: 'up:1', goneAtMs: NOW, credentialId: 'town.example a' }],
       });
-      assert.equal(await store.timelines.readSweep('town'), undefined);
-      await commitTo(store, 'town', { sweep: sweep('a') });
+      assert.equal(await store.timelines.readRepair('town'), undefined);
+      await commitTo(store, 'town', { repair: repair('a') });
       await commitTo(store, 'town', { counts: { posts: 1 } });
-      assert.deepEqual(await store.timelines.readSweep('town'), sweep('a'));
-      await commitTo(store, 'town', { sweep: sweep('b') });
-      const stale = { logId: 'town', expectedVersion: 0, nowMs: NOW, append: [], posts: [], sweep: sweep('c') };
+      assert.deepEqual(await store.timelines.readRepair('town'), repair('a'));
+      await commitTo(store, 'town', { repair: repair('b') });
+      const stale = { logId: 'town', expectedVersion: 0, nowMs: NOW, append: [], posts: [], repair: repair('c') };
       assert.deepEqual(await store.timelines.commit(stale), { committed: false });
-      assert.deepEqual(await store.timelines.readSweep('town'), sweep('b'));
-      assert.equal(await store.timelines.readSweep('other'), undefined);
+      assert.deepEqual(await store.timelines.readRepair('town'), repair('b'));
+      assert.equal(await store.timelines.readRepair('other'), undefined);
+    });
+
+    it('has no repair state where an earlier release wrote one of another shape', async (t) => {
+      const store = await use(t);
+      await commitTo(store, 'town', { repair: { sweptMs: [NOW], suspects: [], alive: [] } as never });
+      assert.equal(await store.timelines.readRepair('town'), undefined);
+    });
+
+    it('gives known entries other places without a record, and passes over what is not known or removed', async (t) => {
+      const store = await use(t);
+      await appendTo(store, 'town', ['1', '2', '3']);
+      const before = await commitTo(store, 'town', { append: [sampleRecord('2', { kind: 'remove' })] });
+      const known = () => store.timelines.known('town', ['1', '2', '3', '9']);
+      const old = await known();
+      const places = ['1', '2', '9'].map((postId) => ({ postId, orderKey: `${orderKey(50)}0${postId}` }));
+      const state = await commitTo(store, 'town', { places });
+      assert.deepEqual(state, { ...before, version: before.version + 1 });
+      assert.deepEqual(await known(), new Map([...old, ['1', { ...old.get('1'), orderKey: `${orderKey(50)}01` }]]));
+      assert.deepEqual(await postIdsOf(store.timelines.knownBetween({ logId: 'town', limit: 9 })), ['1', '3']);
+    });
+
+    it('gives places after it appended', async (t) => {
+      const store = await use(t);
+      const places = [{ postId: '1', orderKey: orderKey(7) }];
+      await commitTo(store, 'town', { append: [sampleRecord('1')], places });
+      assert.equal((await store.timelines.anchor('town', orderKey(9)))?.orderKey, orderKey(7));
     });
 
     it('never lowers the floor', async (t) => {
@@ -165,8 +177,8 @@ export function describeCommits(use: Use): void {
         assert.deepEqual(await store.timelines.readLog('town'), state);
         const records = await store.timelines.recordsAfter({ logId: 'town', limit: 9 });
         assert.deepEqual(
-          records.map(({ postId, kind, removed }) => [postId, kind, removed]),
-          [['1', 'entry', false]],
+          records.map(({ postId, kind, removedAt }) => [postId, kind, removedAt]),
+          [['1', 'entry', undefined]],
         );
         assert.deepEqual([...(await store.timelines.known('town', ['1', '2', '3'])).keys()], ['1']);
         assert.equal((await store.posts.getPosts(['2'])).size, 0);

@@ -140,7 +140,7 @@ export function describeFeeds(use: Use): void {
       await store.feeds.putReferences([reference(1)], NOW + 60_000);
       await store.feeds.publish({ ...publication('ann', 'f1', { items: [{ hash: hash(1) }] }), aliasTtlMs: HOUR });
       for (let nowMs = NOW; nowMs < NOW + 5 * HOUR; nowMs += HOUR - 1) {
-        await store.sweep(nowMs);
+        await store.deleteExpired(nowMs);
         assert.equal((await store.feeds.cut(cutOf('ann', 'f1', { nowMs })))?.items[0]?.postId, 'post 1');
       }
     });

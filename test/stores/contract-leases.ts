@@ -40,6 +40,21 @@ export function describeLeases(use: Use, passTime: (ms: number) => Promise<void>
       assert.equal(await leases.acquire({ ...lease, holder: 'b' }), true);
     });
 
+    it('name their holders, of any number of names, until they end', async (t) => {
+      const { leases } = await use(t);
+      await leases.acquire(lease);
+      await leases.acquire({ ...lease, name: 'poll:city', holder: 'b', ttlMs: 2 * HOUR });
+      const names = [...Array.from({ length: 10_000 }, (_, n) => `poll:${n}`), 'poll:city', 'poll:town'];
+      const holders = async (nowMs: number) => Object.fromEntries(await leases.holders(names, nowMs));
+      assert.deepEqual(await holders(NOW), { 'poll:town': 'a', 'poll:city': 'b' });
+      await passTime(HOUR - MINUTE);
+      assert.deepEqual(await holders(NOW + HOUR - MINUTE), { 'poll:town': 'a', 'poll:city': 'b' });
+      await passTime(MINUTE);
+      assert.deepEqual(await holders(NOW + HOUR), { 'poll:city': 'b' });
+      await leases.release('poll:city', 'b');
+      assert.deepEqual(await holders(NOW + HOUR), {});
+    });
+
     it('of other names are other leases', async (t) => {
       const { leases } = await use(t);
       await leases.acquire(lease);
@@ -90,7 +105,7 @@ export function describeLeases(use: Use, passTime: (ms: number) => Promise<void>
 
 /** One call of every operation. */
 function calls(store: Store): (() => Promise<unknown>)[] {
-  const { timelines, posts, feeds, leases, secrets } = store;
+  const { timelines, posts, feeds, leases, notes, quotas, secrets } = store;
   const publication = {
     viewerId: 'ann',
     instance: { feedId: 'f', generatedAtMs: NOW, items: [] },
@@ -111,9 +126,12 @@ function calls(store: Store): (() => Promise<unknown>)[] {
     () => timelines.trim({ logId: 'town', beforeMs: 0, keepEntries: 1, keepKnown: 1 }),
     () => timelines.writeStatus('town', { state: 'OK', overlapMs: 0, problems: [] }),
     () => timelines.readStatus('town'),
+    () => timelines.readRepair('town'),
+    () => timelines.nameLogs(['town'], NOW),
+    () => timelines.listLogs(),
+    () => timelines.dropLog('town'),
     () => posts.getPosts(['1']),
     () => posts.putPosts([]),
-    () => posts.markGone(['1'], NOW),
     () => feeds.current('ann', NOW),
     () => feeds.newest('ann', NOW),
     () => feeds.cut({ viewerId: 'ann', feedId: 'f', offset: 0, count: 1, nowMs: NOW, ttlMs: HOUR }),
@@ -123,12 +141,17 @@ function calls(store: Store): (() => Promise<unknown>)[] {
     () => feeds.putReferences([], NOW),
     () => feeds.purge('ann'),
     () => leases.acquire({ name: 'l', holder: 'a', ttlMs: 1, nowMs: NOW }),
+    () => leases.holders(['l'], NOW),
     () => leases.release('l', 'a'),
+    () => notes.read(['n']),
+    () => notes.write({ name: 'n', body: 'x' }),
+    () => notes.remove(['n']),
+    () => quotas.take({ name: 'q', count: 1, everyMs: 1, burst: 1, nowMs: NOW }),
     () => secrets.getOrCreate('s', Buffer.from('x')),
     () => store.signals.send('s'),
     () => store.generators.lease({ holder: 'a', ttlMs: 1, markMs: NOW, pauseMs: 1, nowMs: NOW }),
     () => store.generators.release('a', 0),
     () => store.ping(),
-    () => store.sweep(NOW),
+    () => store.deleteExpired(NOW),
   ];
 }

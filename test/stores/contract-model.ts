@@ -33,11 +33,25 @@ export function describeModel(open: () => Promise<Store>): void {
 }
 
 const anyTime = fc.integer({ min: NOW - 50, max: NOW + 50 });
-const anyRecord = fc.record({ postId: fc.constantFrom(...IDS), removes: fc.boolean(), key: fc.nat(99) });
+/** Some are the beginnings of others. */
+const anyKey = fc
+  .tuple(fc.nat(99), fc.constantFrom('', '0', '00', '0f', 'f'))
+  .map(([place, suffix]) => orderKey(place) + suffix);
+const anyPlace = fc.record({ postId: fc.constantFrom(...IDS), orderKey: anyKey });
+const anyRecord = fc.record({ postId: fc.constantFrom(...IDS), removes: fc.boolean(), key: anyKey });
 const step = fc.oneof(
-  { weight: 6, arbitrary: fc.tuple(fc.constant('commit' as const), anyTime, fc.array(anyRecord, { maxLength: 6 })) },
+  {
+    weight: 6,
+    arbitrary: fc.tuple(
+      fc.constant('commit' as const),
+      anyTime,
+      fc.array(anyRecord, { maxLength: 6 }),
+      fc.array(anyPlace, { maxLength: 2 }),
+    ),
+  },
   { weight: 1, arbitrary: fc.tuple(fc.constant('stale' as const), anyTime) },
   { weight: 1, arbitrary: fc.tuple(fc.constant('lift' as const), anyTime, fc.nat(3)) },
+  { weight: 1, arbitrary: fc.tuple(fc.constant('drop' as const)) },
   { weight: 1, arbitrary: fc.tuple(fc.constant('trim' as const), anyTime, fc.nat(9), fc.nat(8)) },
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
@@ -56,6 +70,9 @@ async function take({ timelines }: Store, model: Model, step: Step): Promise<voi
     const position = `${step[1]}-${step[2]}`;
     await timelines.liftHead(LOG, position);
     if (model.head === undefined || comparePositions(position, model.head) > 0) model.head = position;
+  } else if (step[0] === 'drop') {
+    await timelines.dropLog(LOG);
+    await dropModel(model, timelines);
   } else if (step[0] === 'trim') {
     const [, beforeMs, keepEntries, keepKnown] = step;
     await timelines.trim({ logId: LOG, beforeMs, keepEntries, keepKnown });
@@ -65,23 +82,25 @@ async function take({ timelines }: Store, model: Model, step: Step): Promise<voi
     const stale = step[0] === 'stale';
     const append = stale ? [sampleRecord('9')] : fitting(model, step[2], nowMs);
     const expectedVersion = model.version + (stale ? 1 : 0);
-    const result = await timelines.commit({ logId: LOG, expectedVersion, nowMs, append, posts: [] });
+    const places = stale ? [{ postId: '1', orderKey: 'f' }] : step[3];
+    const result = await timelines.commit({ logId: LOG, expectedVersion, nowMs, append, places, posts: [] });
     assert.equal(result.committed, !stale);
     if (!stale) commitToModel(model, append, nowMs);
+    if (!stale) moveInModel(model, step[3]);
   }
 }
 
 /** Makes of each wish the record that fits what is known by then. */
 function fitting(
   model: Model,
-  wishes: readonly { postId: string; removes: boolean; key: number }[],
+  wishes: readonly { postId: string; removes: boolean; key: string }[],
   nowMs: number,
 ): readonly NewRecord[] {
   const live = new Map([...model.known].map(([id, entry]) => [id, entry.removedAtMs === undefined]));
   return wishes.map(({ postId, removes, key }) => {
     const kind = !live.get(postId) ? 'entry' : removes ? 'remove' : 'edit';
     live.set(postId, kind !== 'remove');
-    return sampleRecord(postId, { kind, orderKey: orderKey(key), revision: `r${key}`, arrivedAtMs: nowMs });
+    return sampleRecord(postId, { kind, orderKey: key, revision: `r${key}`, arrivedAtMs: nowMs });
   });
 }
 
@@ -99,13 +118,30 @@ function commitToModel(model: Model, append: readonly NewRecord[], nowMs: number
       const edited = { ...known, upstreamId, orderKey: key, revision };
       model.known.set(postId, kind === 'edit' ? edited : { ...known, removedAtMs: arrivedAtMs });
     }
+    const { head: position } = model;
     if (kind !== 'edit') {
       model.records = model.records.map((old) =>
-        old.postId === postId && old.kind === 'entry' ? { ...old, removed: true } : old,
+        old.postId === postId && old.kind === 'entry' ? { removedAt: position, ...old } : old,
       );
     }
-    const { head: position } = model;
-    model.records.push({ logId: LOG, position, kind, postId, uri, sortAtMs, arrivedAtMs, late, removed: false });
+    model.records.push({ logId: LOG, position, kind, postId, uri, sortAtMs, arrivedAtMs, late });
+  }
+}
+
+async function dropModel(model: Model, timelines: Store['timelines']): Promise<void> {
+  model.trimmedTo = model.records.at(-1)?.position ?? model.trimmedTo;
+  model.floorKey = undefined;
+  model.records = [];
+  model.known.clear();
+  const { version } = await timelines.readLog(LOG);
+  assert.ok(version >= model.version);
+  model.version = version;
+}
+
+function moveInModel({ known }: Model, places: readonly { postId: string; orderKey: string }[]): void {
+  for (const { postId, orderKey: key } of places) {
+    const entry = known.get(postId);
+    if (entry && entry.removedAtMs === undefined) known.set(postId, { ...entry, orderKey: key });
   }
 }
 
@@ -118,7 +154,7 @@ function trimModel(model: Model, beforeMs: number, keepEntries: number, keepKnow
   const dropped = model.records.splice(0, Math.max(young === -1 ? model.records.length : young, byCount));
   model.trimmedTo = dropped.at(-1)?.position ?? model.trimmedTo;
 
-  const lowestFirst = [...model.known].sort(([a, x], [b, y]) => compareText(x.orderKey + a, y.orderKey + b));
+  const lowestFirst = [...model.known].sort(comparePlaces);
   const leaving = lowestFirst.slice(0, Math.max(0, model.known.size - keepKnown));
   for (const [id] of leaving) model.known.delete(id);
   const highest = leaving.at(-1)?.[1].orderKey;
@@ -136,7 +172,10 @@ async function compare({ timelines }: Store, model: Model): Promise<void> {
 
   const upTo = records[records.length >> 1]?.position ?? '0-0';
   const entries = records
-    .filter((record) => record.kind === 'entry' && !record.removed && comparePositions(record.position, upTo) <= 0)
+    .filter(
+      (record) =>
+        record.kind === 'entry' && record.removedAt === undefined && comparePositions(record.position, upTo) <= 0,
+    )
     .sort((a, b) => b.sortAtMs - a.sortAtMs || compareText(b.postId, a.postId));
   assert.deepEqual(await timelines.entriesBefore({ logId: LOG, upTo, limit: 999 }), entries);
 
@@ -149,8 +188,8 @@ async function compare({ timelines }: Store, model: Model): Promise<void> {
 
   const between = under
     .filter(([, entry]) => entry.orderKey > orderKey(20))
-    .map(([postId, { upstreamId, orderKey: key }]) => ({ postId, upstreamId, orderKey: key }))
-    .sort((a, b) => compareText(b.orderKey + b.postId, a.orderKey + a.postId));
+    .sort((a, b) => comparePlaces(b, a))
+    .map(([postId, { upstreamId, orderKey: key }]) => ({ postId, upstreamId, orderKey: key }));
   const range = { logId: LOG, above: orderKey(20), upTo: orderKey(50) };
   assert.deepEqual(await timelines.knownBetween({ ...range, limit: 999 }), between);
   assert.deepEqual(await timelines.knownBetween({ ...range, limit: 2 }), between.slice(0, 2));
@@ -159,6 +198,10 @@ async function compare({ timelines }: Store, model: Model): Promise<void> {
 function knownOf(known: Model['known'], id: string): [string, KnownEntry][] {
   const entry = known.get(id);
   return entry ? [[id, entry]] : [];
+}
+
+function comparePlaces([a, x]: readonly [string, KnownEntry], [b, y]: readonly [string, KnownEntry]): number {
+  return compareText(x.orderKey, y.orderKey) || compareText(a, b);
 }
 
 function compareText(a: string, b: string): number {

@@ -77,23 +77,23 @@ export function describePositions(use: Use): void {
       assert.deepEqual([record?.kind, record?.sortAtMs, record?.arrivedAtMs], ['edit', NOW + 1, NOW + 99]);
     });
 
-    it('a removal leaves a tombstone with id and uri, and hides the entry', async (t) => {
+    it('a removal leaves a tombstone with id and uri, and hides the entry, which names its position', async (t) => {
       const store = await use(t);
       await appendTo(store, 'town', ['1', '2']);
       await commitTo(store, 'town', { append: [sampleRecord('1', { kind: 'remove', arrivedAtMs: NOW + 7 })] });
       const records = await store.timelines.recordsAfter({ logId: 'town', limit: 9 });
       assert.deepEqual(
-        records.map(({ kind, postId, uri, removed }) => [kind, postId, uri, removed]),
+        records.map(({ kind, postId, uri, removedAt }) => [kind, postId, uri, removedAt]),
         [
-          ['entry', '1', 'uri:1', true],
-          ['entry', '2', 'uri:2', false],
-          ['remove', '1', 'uri:1', false],
+          ['entry', '1', 'uri:1', `${NOW}-2`],
+          ['entry', '2', 'uri:2', undefined],
+          ['remove', '1', 'uri:1', undefined],
         ],
       );
       assert.equal((await store.timelines.known('town', ['1'])).get('1')?.removedAtMs, NOW + 7);
       const entries = store.timelines.entriesBefore({ logId: 'town', upTo: `${NOW}-9`, limit: 9 });
       assert.deepEqual(await postIdsOf(entries), ['2']);
-      assert.equal((await store.timelines.entriesByUri('town', ['uri:1']))[0]?.removed, true);
+      assert.equal((await store.timelines.entriesByUri('town', ['uri:1']))[0]?.removedAt, `${NOW}-2`);
     });
 
     it('a removed post that comes back is a new entry, shown once', async (t) => {
@@ -103,16 +103,16 @@ export function describePositions(use: Use): void {
       await appendTo(store, 'town', ['1']);
       const entries = await store.timelines.entriesBefore({ logId: 'town', upTo: `${NOW}-9`, limit: 9 });
       assert.deepEqual(
-        entries.map(({ position, removed }) => [position, removed]),
-        [[`${NOW}-2`, false]],
+        entries.map(({ position, removedAt }) => [position, removedAt]),
+        [[`${NOW}-2`, undefined]],
       );
       assert.equal((await store.timelines.known('town', ['1'])).get('1')?.removedAtMs, undefined);
       const copies = await store.timelines.entriesByUri('town', ['uri:1']);
       assert.deepEqual(
-        copies.map(({ position, removed }) => [position, removed]),
+        copies.map(({ position, removedAt }) => [position, removedAt]),
         [
-          [`${NOW}-0`, true],
-          [`${NOW}-2`, false],
+          [`${NOW}-0`, `${NOW}-1`],
+          [`${NOW}-2`, undefined],
         ],
       );
       assert.equal((await store.posts.getPosts(['1'])).get('1')?.post.text, 'text of 1');

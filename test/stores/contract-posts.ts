@@ -5,7 +5,7 @@ import type { Store } from '../../src/stores/store.ts';
 import type { Use } from './contract.ts';
 import { appendTo, commitTo, NOW, samplePost, sampleRecord, written } from './samples.ts';
 
-/** Bodies, nested ones, reads that come late, and posts that are gone. */
+/** Bodies, nested ones, reads that come late, and posts that were removed. */
 export function describePosts(use: Use): void {
   describe('posts', () => {
     it('gives bodies as they were written, and nothing for ids that nobody brought', async (t) => {
@@ -125,44 +125,6 @@ export function describePosts(use: Use): void {
         for (let post = await readPost(store, id); post; post = post.quoted) levels++;
         assert.ok(levels >= 2 && levels <= 5, `${id} is ${levels} deep`);
       }
-    });
-  });
-
-  describe('gone posts', () => {
-    it('are told, with their last body', async (t) => {
-      const store = await use(t);
-      await appendTo(store, 'town', ['1']);
-      await store.posts.markGone(['1', 'nobody brought this'], NOW + 5);
-      const found = await store.posts.getPosts(['1', 'nobody brought this']);
-      assert.deepEqual(
-        [...found],
-        [['1', { post: samplePost('1'), readAtMs: NOW, goneAtMs: NOW + 5, shownBy: ['town'] }]],
-      );
-    });
-
-    it('are back after a later read, not after an older one', async (t) => {
-      const store = await use(t);
-      const goneAt = async () => (await store.posts.getPosts(['1'])).get('1')?.goneAtMs;
-      await store.posts.putPosts([written(samplePost('1'))]);
-      await store.posts.markGone(['1'], NOW + 5);
-      await store.posts.putPosts([written(samplePost('1'), NOW + 4)]);
-      assert.equal(await goneAt(), NOW + 5);
-      await store.posts.putPosts([written(samplePost('1'), NOW + 6)]);
-      assert.equal(await goneAt(), undefined);
-    });
-
-    it('are not made by an answer older than the last read', async (t) => {
-      const store = await use(t);
-      await store.posts.putPosts([written(samplePost('1'))]);
-      await store.posts.markGone(['1'], NOW - 1);
-      assert.equal((await store.posts.getPosts(['1'])).get('1')?.goneAtMs, undefined);
-    });
-
-    it('are left out of the posts that hold them', async (t) => {
-      const store = await use(t);
-      await store.posts.putPosts([written(samplePost('outer', { quoted: samplePost('1') }))]);
-      await store.posts.markGone(['1'], NOW + 5);
-      assert.deepEqual(await readPost(store, 'outer'), samplePost('outer'));
     });
   });
 

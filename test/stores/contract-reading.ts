@@ -15,11 +15,11 @@ export function describeReading(use: Use): void {
       assert.deepEqual([...(await store.timelines.known('town', asked)).keys()].sort(), ['1', '39999']);
     });
 
-    it('anchor is the highest known entry at or under the key, with the one below', async (t) => {
+    it('anchor is the highest known entry at or under the key', async (t) => {
       const store = await use(t);
       await appendTo(store, 'town', ['10', '20', '30']);
       const anchor = async (place: number) => store.timelines.anchor('town', orderKey(place));
-      const twenty = { upstreamId: 'up:20', orderKey: orderKey(20), postId: '20', belowId: 'up:10' };
+      const twenty = { upstreamId: 'up:20', orderKey: orderKey(20), postId: '20' };
       assert.deepEqual(await anchor(20), twenty);
       assert.deepEqual(await anchor(29), twenty);
       assert.equal((await anchor(99))?.postId, '30');
@@ -33,7 +33,29 @@ export function describeReading(use: Use): void {
       const gone = ['20', '40'].map((id) => sampleRecord(id, { kind: 'remove' }));
       await commitTo(store, 'town', { append: gone });
       const anchor = await store.timelines.anchor('town', orderKey(45));
-      assert.deepEqual([anchor?.postId, anchor?.belowId], ['30', 'up:10']);
+      assert.equal(anchor?.postId, '30');
+    });
+
+    it('anchor and knownBetween take order keys of any length, a longer one after its beginning', async (t) => {
+      const store = await use(t);
+      const keys = ['a', 'a0', 'a00', `a0${'f'.repeat(298)}`, 'a1', 'af', 'b'];
+      const append = keys.map((key, n) => sampleRecord(`${9 - n}`, { orderKey: key }));
+      await commitTo(store, 'town', { append: append.toReversed() });
+      const anchor = async (key: string) => (await store.timelines.anchor('town', key))?.orderKey;
+      for (const key of keys) assert.equal(await anchor(key), key);
+      assert.equal(await anchor('9f'), undefined);
+      assert.equal(await anchor('a001'), 'a00');
+      assert.equal(await anchor(`a0${'f'.repeat(297)}`), 'a00');
+      assert.equal(await anchor('a0fff'), 'a00');
+      assert.equal(await anchor('a10'), 'a1');
+      const between = async (bounds: { above?: string; upTo?: string }) =>
+        (await store.timelines.knownBetween({ logId: 'town', limit: 99, ...bounds })).map((known) => known.orderKey);
+      for (const [low, above] of keys.entries()) {
+        assert.deepEqual(await between({ above }), keys.slice(low + 1).toReversed());
+        for (const [high, upTo] of keys.entries()) {
+          assert.deepEqual(await between({ above, upTo }), keys.slice(low + 1, high + 1).toReversed());
+        }
+      }
     });
 
     it('recordsAfter walks all records once, page by page', async (t) => {
@@ -106,8 +128,8 @@ export function describeReading(use: Use): void {
       await appendTo(store, 'town', ['1']);
       const copies = await store.timelines.entriesByUri('town', ['uri:1']);
       assert.deepEqual(
-        copies.map(({ removed }) => removed),
-        [true, true, true, true, true, true, true, false],
+        copies.map(({ removedAt }) => removedAt),
+        [...[0, 6, 7, 8, 9, 10, 11].map((times) => `${NOW}-${2 * times + 1}`), undefined],
       );
     });
 

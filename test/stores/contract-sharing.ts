@@ -39,6 +39,17 @@ export function describeSharing(use: Use, spec: () => string, callsOthers: boole
       assert.deepEqual(mine, theirs);
     });
 
+    it('list a log again that one drops and another commits to', async (t) => {
+      const store = await use(t);
+      const other = await openStore(spec());
+      t.after(() => other.close());
+      await appendTo(other, 'town', ['1']);
+      await store.timelines.dropLog('town');
+      assert.deepEqual(await other.timelines.listLogs(), []);
+      await appendTo(other, 'town', ['2']);
+      assert.deepEqual(await store.timelines.listLogs(), [{ logId: 'town' }]);
+    });
+
     if (callsOthers) {
       it('hear each other', async (t) => {
         const store = await use(t);

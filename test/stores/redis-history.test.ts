@@ -21,3 +21,16 @@ it('nobody commits on a version that was read before a failover, for what was lo
   assert.equal((await appendTo(store, 'town', ['3'])).version, 1002);
   await store.close();
 });
+
+it('nobody writes a note on a version that was read before a failover', async (t) => {
+  const { notes, close } = await openStore(redis.url);
+  t.after(close);
+  await notes.write({ name: 'a', body: 'kept' });
+  await redis.client.call('DEBUG', 'CHANGE-REPL-ID');
+  const write = (expectedVersion?: number) => notes.write({ name: 'a', body: 'new', expectedVersion });
+  for (const stale of [1, 2, 3, 1000]) assert.equal(await write(stale), undefined);
+  assert.deepEqual((await notes.read(['a'])).get('a'), { version: 1001, body: 'kept' });
+  assert.equal(await write(1001), 1002);
+  await redis.client.call('DEBUG', 'CHANGE-REPL-ID');
+  assert.equal(await write(), 2003, 'who expects none writes at once');
+});

@@ -60,7 +60,7 @@ test('a page of For You takes two round trips, reposts and quotes included', asy
     clock,
     settings: { size: 500, instanceTtlSeconds: 3600, currentTtlSeconds: 600, whenGone: 'continue' },
   });
-  const hydrator = createHydrator({ ...store, sources: [town], mayFetchById: () => false, clock });
+  const hydrator = createHydrator({ ...store, sources: [town], takeById: async () => 0, clock });
   const request: ForYouRequest = {
     userId: 'ann',
     limit: 20,

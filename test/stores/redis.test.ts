@@ -24,7 +24,7 @@ const open = async () => {
 
 describeStoreContract('the store on Redis', open, {
   spec: () => redis.url,
-  expiresBySweep: false,
+  expiresByCall: false,
   callsOthers: true,
   passTime: (ms) => passTime(redis.client, ms),
 });
@@ -35,6 +35,6 @@ const openApart = async () => {
 };
 
 describeStoreContract('the store on two Redis, feeds apart', openApart, {
-  expiresBySweep: false,
+  expiresByCall: false,
   passTime: (ms) => passTime(other.client, ms),
 });

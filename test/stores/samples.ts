@@ -72,9 +72,9 @@ export async function postIdsOf(records: Promise<readonly { readonly postId: str
   return (await records).map((record) => record.postId);
 }
 
-/** Sweeps until nothing is left to sweep. */
-export async function sweepAll(store: Store, nowMs: number): Promise<void> {
-  for (let calls = 0; await store.sweep(nowMs); calls++) {
-    if (calls > 1000) throw new Error('the sweep does not end');
+/** Until nothing is left that has expired. */
+export async function deleteAllExpired(store: Store, nowMs: number): Promise<void> {
+  for (let calls = 0; await store.deleteExpired(nowMs); calls++) {
+    if (calls > 1000) throw new Error('deleting does not end');
   }
 }

@@ -6,9 +6,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, it, type TestContext } from 'node:test';
 import { ConfigError, StoreUnavailableError } from '../../src/errors.ts';
 import { openSqliteStore } from '../../src/stores/sqlite.ts';
-import { SCHEMA_VERSION } from '../../src/stores/sqlite-schema.ts';
+import { APPLICATION_ID, MIGRATIONS, migrate, SCHEMA_VERSION } from '../../src/stores/sqlite-schema.ts';
 import type { Store } from '../../src/stores/store.ts';
-import { appendTo, postIdsOf, samplePost, sampleRecord, written } from './samples.ts';
+import { appendTo, deleteAllExpired, HOUR, NOW, postIdsOf, samplePost, sampleRecord, written } from './samples.ts';
 
 describe('opening a file', () => {
   it('makes one that its owner alone can read, side files too', async (t) => {
@@ -27,25 +27,53 @@ describe('opening a file', () => {
   });
 
   it('counts the bytes of one that an earlier release made', async (t) => {
-    const file = newFile(t);
-    const store = await openFor(t, file);
-    await appendTo(store, 'town', ['1', '2', '3']);
-    await store.close();
-    const { bytes } = query(file, 'SELECT bytes FROM logs');
-    for (const trigger of ['shown_more', 'shown_again', 'shown_no_more']) run(file, `DROP TRIGGER ${trigger}`);
-    for (const table of ['logs', 'shown']) run(file, `ALTER TABLE ${table} DROP COLUMN bytes`);
-    run(file, 'PRAGMA user_version = 3');
+    const file = olderFile(t, 3, ['1', '2', '3']);
     const again = await openFor(t, file);
-    assert.ok(Number(bytes) > 500);
-    assert.deepEqual(query(file, 'SELECT bytes FROM logs'), query(file, `SELECT ${bytes} AS bytes`));
-    await again.timelines.trim({
-      logId: 'town',
-      beforeMs: 0,
-      keepEntries: 9,
-      keepKnown: 9,
-      keepBytes: Number(bytes) - 1,
-    });
+    const bytes = 3 * JSON.stringify(samplePost('1')).length;
+    assert.equal(query(file, 'SELECT bytes FROM logs').bytes, bytes);
+    await again.timelines.trim({ logId: 'town', beforeMs: 0, keepEntries: 9, keepKnown: 9, keepBytes: bytes - 1 });
     assert.deepEqual(await postIdsOf(again.timelines.recordsAfter({ logId: 'town', limit: 9 })), ['2', '3']);
+  });
+
+  it('finds in one that an earlier release made which record removed an entry', async (t) => {
+    const file = fileOfVersion(t, 4);
+    const records = [
+      oldRecord(1, { postId: 'gone', removed: 1 }),
+      oldRecord(2, { postId: 'again', removed: 1 }),
+      oldRecord(3, { postId: 'gone', kind: 'edit' }),
+      oldRecord(4, { postId: 'gone', kind: 'remove' }),
+      oldRecord(5, { postId: 'again' }),
+      oldRecord(6, { postId: 'lost', removed: 1 }),
+    ];
+    for (const record of records) run(file, record);
+    run(file, `INSERT INTO logs (log, log_id, entries) VALUES (1, 'town', 4)`);
+    const { timelines } = await openFor(t, file);
+    const found = await timelines.recordsAfter({ logId: 'town', limit: 9 });
+    assert.deepEqual(
+      found.map(({ removedAt }) => removedAt),
+      [`${NOW + 4}-0`, `${NOW + 5}-0`, undefined, undefined, undefined, '0-0'],
+    );
+    const shown = timelines.entriesBefore({ logId: 'town', upTo: `${NOW + 9}-0`, limit: 9 });
+    assert.deepEqual(await postIdsOf(shown), ['again']);
+  });
+
+  it('has lost the bodies that an earlier release took for gone, until they are read again', async (t) => {
+    const file = olderFile(t, 4, ['1', '2']);
+    const connection = new DatabaseSync(file);
+    connection.exec(`UPDATE posts SET gone_at = ${NOW} WHERE id = '1'`);
+    connection.close();
+    const { posts, ...store } = await openFor(t, file);
+    const read = async () => (await posts.getPosts(['1', '2'])).values().map(({ post, shownBy }) => [post.id, shownBy]);
+    assert.deepEqual([...(await read())], [['2', ['town']]]);
+    await posts.putPosts([written(samplePost('1'))]);
+    await deleteAllExpired({ posts, ...store }, NOW + 999 * HOUR);
+    assert.deepEqual(
+      [...(await read())],
+      [
+        ['1', ['town']],
+        ['2', ['town']],
+      ],
+    );
   });
 
   it('takes an empty file for a new one', async (t) => {
@@ -196,6 +224,7 @@ it('a lease of a gateway that died does not outlive a clock that was set back by
   const lease = { name: 'poll:town', ttlMs: 5000, nowMs: Date.UTC(2026, 10, 20) };
   assert.equal(await leases.acquire({ ...lease, holder: 'dead' }), true);
   const nowMs = lease.nowMs - 7_200_000;
+  assert.equal((await leases.holders([lease.name], nowMs)).size, 0);
   assert.equal(await leases.acquire({ ...lease, nowMs, holder: 'next' }), true);
   assert.equal(await leases.acquire({ ...lease, nowMs: nowMs + 10, holder: 'third' }), false);
 });
@@ -204,6 +233,36 @@ function newFile(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-store-'));
   t.after(() => rmSync(folder, { recursive: true }));
   return join(folder, 'sluice.db');
+}
+
+/** One of an earlier schema, with a log `town` that shows these posts. */
+function olderFile(t: TestContext, version: number, ids: readonly string[]): string {
+  const file = newFile(t);
+  const connection = new DatabaseSync(file);
+  migrate(connection, file, version);
+  const insert = (text: string, ...values: (string | number)[]) => connection.prepare(text).run(...values);
+  insert("INSERT INTO logs (log, log_id, version, entries) VALUES (1, 'town', 1, ?)", ids.length);
+  for (const [n, id] of ids.entries()) {
+    insert('INSERT INTO posts (id, read_at, body) VALUES (?, ?, ?)', id, NOW, JSON.stringify(samplePost(id)));
+    insert('INSERT INTO shown (post_id, log, via, shown_at) VALUES (?, 1, ?, ?)', id, id, NOW);
+    insert("INSERT INTO records VALUES (1, ?, ?, 'entry', ?, ?, ?, ?, 0, 0)", NOW, n, id, `uri:${id}`, NOW, NOW);
+  }
+  connection.close();
+  return file;
+}
+
+/** As the release left it whose schema had this version. */
+function fileOfVersion(t: TestContext, version: number): string {
+  const file = newFile(t);
+  const last = [`PRAGMA application_id = ${APPLICATION_ID}`, `PRAGMA user_version = ${version}`];
+  for (const text of [...MIGRATIONS.slice(0, version), ...last]) run(file, text);
+  return file;
+}
+
+/** A record of log 1 as files up to version 4 have it. */
+function oldRecord(ms: number, { postId = '', kind = 'entry', removed = 0 }): string {
+  return `INSERT INTO records (log, ms, n, kind, post_id, uri, sort_at, arrived_at, late, removed)
+    VALUES (1, ${NOW + ms}, 0, '${kind}', '${postId}', 'uri:${postId}', ${ms}, ${NOW}, 0, ${removed})`;
 }
 
 async function openFor(t: TestContext, file: string, limits: { maxPages?: number; busyTimeoutMs?: number } = {}) {

@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openSqliteStore } from '../../src/stores/sqlite.ts';
-import { appendTo, commitTo, HOUR, NOW, orderKey, samplePost, sampleRecord, sweepAll, written } from './samples.ts';
+import {
+  appendTo,
+  commitTo,
+  deleteAllExpired,
+  HOUR,
+  NOW,
+  orderKey,
+  samplePost,
+  sampleRecord,
+  written,
+} from './samples.ts';
 
 const MANY = Array.from({ length: 1200 }, (_, index) => `${index + 1}`);
 
@@ -52,6 +62,14 @@ describe('the embedded store, whose work is synchronous,', () => {
     assert.ok(turns >= 3 && turns <= 20, `${turns} turns for ${MANY.length} records`);
   });
 
+  it('drops a long log in steps', async (t) => {
+    const store = await openSqliteStore({ file: ':memory:' });
+    t.after(() => store.close());
+    await appendTo(store, 'town', MANY);
+    assert.ok((await turnsDuring(store.timelines.dropLog('town'))) >= 3);
+    assert.equal((await store.posts.getPosts(MANY)).size, 0);
+  });
+
   it('lets go in steps of posts that were read again after their records had gone', async (t) => {
     const store = await openSqliteStore({ file: ':memory:' });
     t.after(() => store.close());
@@ -66,11 +84,11 @@ describe('the embedded store, whose work is synchronous,', () => {
     );
   });
 
-  it('sweeps in steps', async (t) => {
+  it('deletes in steps what has expired', async (t) => {
     const store = await openSqliteStore({ file: ':memory:' });
     t.after(() => store.close());
     await store.posts.putPosts(MANY.map((id) => written(samplePost(id))));
-    assert.ok((await turnsDuring(sweepAll(store, NOW + 99 * HOUR))) >= 2);
+    assert.ok((await turnsDuring(deleteAllExpired(store, NOW + 99 * HOUR))) >= 2);
     assert.equal((await store.posts.getPosts(MANY)).size, 0);
   });
 });

@@ -6,11 +6,11 @@ import { type FetchedBatch, fetchMany } from '../../src/upstreams/fetch-many.ts'
 const answered: FetchedBatch = { posts: new Map(), gone: [], failed: new Map(), sentAtMs: 7 };
 const ids = Array.from({ length: 10 }, (_, n) => String(n));
 
-function failingAt(id: string, code: UpstreamErrorCode) {
+function failingAt(id: string, code: UpstreamErrorCode, status?: number) {
   const asked: string[] = [];
   const fetchBatch = async (batch: readonly string[]) => {
     asked.push(...batch);
-    if (batch.includes(id)) throw new UpstreamError(code, 'it failed', { retryAtMs: 9 });
+    if (batch.includes(id)) throw new UpstreamError(code, 'it failed', { retryAtMs: 9, status });
     return { ...answered, gone: batch };
   };
   return { asked, fetched: fetchMany(ids, { bulk: 1, parallel: 1, now: () => 3, fetchBatch }) };
@@ -48,6 +48,12 @@ test('after an answer that all would get no more is asked', async () => {
     assert.deepEqual([...failed.keys()], ids.slice(4));
     assert.deepEqual(failed.get('9'), { code, message: 'it failed', retryAtMs: 9 });
   }
+});
+
+test('a post over which the server stumbles fails alone; a server that is out is asked no more', async () => {
+  const stumbled = await failingAt('4', 'UNAVAILABLE', 500).fetched;
+  assert.deepEqual([stumbled.gone.length, [...stumbled.failed.keys()]], [9, ['4']]);
+  assert.equal((await failingAt('4', 'UNAVAILABLE', 503).fetched).failed.size, 6);
 });
 
 test('no ids need no request', async () => {

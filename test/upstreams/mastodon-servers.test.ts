@@ -76,6 +76,7 @@ for (const server of SERVERS) {
     const description = await open(server, { type: 'home' }).upstream.describe();
     assert.deepEqual([description.software, description.idScheme], [server.software, server.idScheme]);
     assert.deepEqual([description.roundsIds, description.bulk, description.throttles], [false, 1, []]);
+    assert.equal(description.aliveById, name !== 'snac', 'snac answers for posts that were deleted');
   });
 
   for (const [kind, timeline, file] of [
@@ -143,6 +144,13 @@ for (const server of SERVERS) {
 
 const [gotosocial, hollo, snac] = SERVERS;
 
+test('GoToSocial: a tag that nobody used yet is an empty timeline; an unknown list is GONE', async () => {
+  const { upstream } = open(gotosocial, { type: 'tag', tag: 'nosuchtag' });
+  const { posts, ids, next, partial } = await upstream.readPage({});
+  assert.deepEqual([posts, ids, next, partial], [[], [], undefined, false]);
+  await assert.rejects(open(gotosocial, { type: 'list', id: '1' }).upstream.readPage({}), { code: 'GONE' });
+});
+
 test('GoToSocial: an edit has its time', async () => {
   const post = await fetchPost(gotosocial, 'status-edited');
   assert.equal(post.editedAtMs, Date.parse('2026-11-20T21:17:12.992Z'));
@@ -161,6 +169,41 @@ test('snac: an edit changes the id, not the post id; the old id still finds it',
   assert.equal(post?.upstreamId, '17952082501d15defd501aa3fc1cd57d67999e953e');
   assert.equal(post?.id, '1d15defd501aa3fc1cd57d67999e953e@127.0.0.1:8801');
   assert.equal(post?.editedAtMs, Date.parse('2026-11-20T20:55:10Z'));
+});
+
+/** As snac shows an original that was boosted: in the original's place, its id in upper case, with a uri made up for the reader. */
+function boosted(original: { id: string }, reader: string) {
+  const uri = `http://127.0.0.1:8801/${reader}/d/${original.id}/Announce`;
+  return { ...original, id: original.id.toUpperCase(), uri, url: uri, content: '', reblog: original };
+}
+
+function onSnac(body: unknown) {
+  const { host } = snac;
+  const spec = { kind: 'mastodon', url: `http://${host}`, host, idScheme: 'opaque', keepPrivate: true } as const;
+  const http = createFixedHttp({ bodyText: JSON.stringify(body) });
+  return createUpstream({ ...spec, timeline: { type: 'public' } }, { http, clock: testClock });
+}
+
+test('snac: a boost has one uri for all readers, and over edits of what it boosts', async () => {
+  const original = JSON.parse(recorded(snac, 'status-edited').bodyText);
+  const older = { ...original, id: `1795208109${original.id.slice(10)}` };
+  const page = await onSnac([boosted(original, 'ada'), boosted(original, 'bruno'), boosted(older, 'ada')]).readPage({});
+  const key = original.id.slice(10);
+  assert.deepEqual(new Set(page.posts.map(({ uri }) => uri)), new Set([`${key.toUpperCase()}@${snac.host}`]));
+  assert.deepEqual(new Set(page.posts.map(({ repostOf }) => repostOf?.uri)), new Set([original.uri]));
+});
+
+test('snac: by id a post is found in its boost, and a boost that was undone is gone', async () => {
+  const original = JSON.parse(recorded(snac, 'status-edited').bodyText);
+  const boost = boosted(original, 'ada');
+  const older = `1795208109${original.id.slice(10)}`;
+  const found = await onSnac(boost).fetchPosts([boost.id, older]);
+  assert.deepEqual([found.gone, found.failed.size], [[], 0]);
+  assert.equal(found.posts.get(boost.id)?.repostOf?.upstreamId, original.id);
+  assert.equal(found.posts.get(older)?.id, `${original.id.slice(10)}@${snac.host}`);
+
+  const undone = await onSnac(original).fetchPosts([boost.id]);
+  assert.deepEqual([undone.gone, undone.posts.size, undone.failed.size], [[boost.id], 0, 0]);
 });
 
 test('snac: its own accounts have a handle without a host', async () => {

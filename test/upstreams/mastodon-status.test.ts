@@ -36,6 +36,18 @@ test('a post without any time is MALFORMED', () => {
   });
 });
 
+test('whether a post was edited is told by a field that is there: null says that it was not', () => {
+  const toldBy = (fields: object) => {
+    const { editedAtMs, tellsEdits } = toPost(status(fields), context);
+    return [editedAtMs, tellsEdits];
+  };
+  assert.deepEqual(toldBy({ edited_at: null }), [undefined, true]);
+  assert.deepEqual(toldBy({ edited_at: '2026-11-20T12:00:01.000Z' }), [NOON_MS + 1000, true]);
+  for (const odd of [{}, { edited_at: 'yesterday' }, { edited_at: 7 }]) {
+    assert.deepEqual(toldBy(odd), [undefined, undefined]);
+  }
+});
+
 test('a time without a zone is taken as UTC', () => {
   assert.equal(toPost(status({ created_at: '2026-11-20T12:00:01' }), context).createdAtMs, NOON_MS + 1000);
 });

@@ -205,6 +205,7 @@ test('Mastodon says what it is once, and a poll costs one request', async () => 
     sinceId: true,
     before: true,
     bulk: 20,
+    aliveById: true,
     throttles: [{ requests: 300, windowMs: 900_000, counts: 'pages' }],
   });
   await upstream.readPage({});
@@ -214,6 +215,18 @@ test('Mastodon says what it is once, and a poll costs one request', async () => 
     http.asked.map((path) => path.split('?')[0]),
     ['/api/v2/instance', '/api/v1/timelines/home', '/api/v1/timelines/home'],
   );
+});
+
+test('a 429 that tells a reset and no limit has it as its retry time', async () => {
+  const resetAtMs = NOW_MS + 240_000;
+  for (const reset of [new Date(resetAtMs).toISOString(), String(resetAtMs / 1000)]) {
+    const http = createFixedHttp({ status: 429, headers: { 'x-ratelimit-reset': reset }, bodyText: '{}' });
+    const spec = { kind: 'mastodon', url: 'https://town.example', host: 'town.example', keepPrivate: true } as const;
+    const { readPage, fetchPosts } = createUpstream({ ...spec, timeline: home }, { http, clock: testClock });
+    await assert.rejects(readPage({}), { code: 'RATE_LIMITED', retryAtMs: resetAtMs, guessed: false });
+    const { failed } = await fetchPosts(['117020593473214477']);
+    assert.deepEqual([...failed.values()][0]?.retryAtMs, resetAtMs);
+  }
 });
 
 test('ids of public timelines are compared exactly', async () => {

@@ -115,6 +115,21 @@ test('without Retry-After the reset of what is used up counts, the latest of the
   assert.equal(readRetryAt({ ...used, ...day }, NOW_MS), NOW_MS + 86_400_000);
 });
 
+test('a 429 that names nothing but a reset waits until then, in whichever form it is', () => {
+  for (const headers of [
+    { 'x-ratelimit-reset': iso.replace('000Z', '000123Z') },
+    { 'x-ratelimit-reset': iso },
+    { 'x-ratelimit-reset': unixSeconds, 'x-ratelimit-remaining': '0' },
+    { 'x-rate-limit-reset': unixSeconds },
+    { 'x-app-limit-24hour-reset': unixSeconds },
+  ]) {
+    const told = [readRetryAt(headers, NOW_MS), isRetryGuessed(headers, NOW_MS)];
+    assert.deepEqual(told, [inFiveMinutes, false], JSON.stringify(headers));
+  }
+  const left = { 'x-ratelimit-reset': iso, 'x-ratelimit-remaining': '7' };
+  assert.equal(isRetryGuessed(left, NOW_MS), true, 'requests are left: another limit is used up');
+});
+
 test('a 429 that names no time, or one that is over, is retried after a minute', () => {
   const past = limits('x-rate-limit', ['15', '0', String((NOW_MS - 60_000) / 1000)]);
   const left = limits('x-rate-limit', ['900', '711', unixSeconds]);

@@ -53,6 +53,17 @@ test('home is read with exact ids; max_id is inclusive, so the walk goes on just
   assert.match(http.asked[0] ?? '', /^\/1\.1\/statuses\/home_timeline\.json\?count=200&tweet_mode=extended/);
 });
 
+test('how many tweets a timeline shows is told', async () => {
+  for (const [timeline, feedDepths] of [
+    [home, [800]],
+    [{ type: 'mentions', userId: '4301' }, [800]],
+    [{ type: 'user', userId: '4301' }, [3200]],
+    [{ type: 'list', id: '42' }, undefined],
+  ] as const) {
+    assert.deepEqual((await bird(timeline).upstream.describe()).feedDepths, feedDepths, timeline.type);
+  }
+});
+
 test('the walk goes on below the lowest id, wherever on the page it is', async () => {
   const page = await bird(home).upstream.readPage({ limit: 3 });
   assert.deepEqual([page.ids[0], page.next], [idAt(20), idAt(10, 1n)]);

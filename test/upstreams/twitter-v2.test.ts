@@ -80,6 +80,19 @@ test('a list has no since_id; a short page goes on all the same', async () => {
   assert.ok(http.asked.every((path) => !path.includes('since_id')));
 });
 
+test('how far back a timeline goes is told: a count, or for a search its days', async () => {
+  for (const [timeline, feedDepths, feedMs] of [
+    [home, [800], undefined],
+    [{ type: 'mentions', userId: '4301' }, [800], undefined],
+    [{ type: 'user', userId: '4301' }, [3200], undefined],
+    [{ type: 'list', id: '42' }, undefined, undefined],
+    [search, undefined, 7 * 86_400_000],
+  ] as const) {
+    const description = await bird(timeline).upstream.describe();
+    assert.deepEqual([description.feedDepths, description.feedMs], [feedDepths, feedMs], timeline.type);
+  }
+});
+
 test('each endpoint gets a page size that it takes', async () => {
   for (const [timeline, limit, sent] of [
     [home, 1, '5'],
@@ -162,11 +175,17 @@ test('a tweet has its words unescaped, its links spelled out, its author, tags a
   assert.equal(post.createdAtMs, T0_MS + 10_000);
 });
 
+test('a tweet whose history holds itself alone is told as unedited', async () => {
+  const post = await postAt(10);
+  assert.deepEqual([post.editedAtMs, post.tellsEdits], [undefined, true]);
+});
+
 test('an edited tweet keeps the post id and the time of its first version', async () => {
   const post = await postAt(40);
   assert.equal(post.id, `${idAt(30)}@x.com`);
   assert.equal(post.upstreamId, idAt(40));
   assert.deepEqual([post.createdAtMs, post.editedAtMs], [T0_MS + 30_000, T0_MS + 40_000]);
+  assert.equal(post.tellsEdits, true);
   assert.equal(post.uri, `https://x.com/i/status/${idAt(30)}`);
 });
 

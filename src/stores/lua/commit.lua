@@ -1,32 +1,30 @@
--- KEYS: a log's state, the lease of its holder. ARGV: expectedVersion, nowMs, the holder (or empty), the watermark's upstreamId and
--- orderKey, floorKey, gaps, lateness, memory, sweep (each empty when it stays), six counts; how many records (then how many
--- changes to give) and 9 values each;
--- bodies: the post id that shows it and 6 values each. Gives 0 when another was first, else the state and the changes of posts to make.
+-- KEYS: a log's state. ARGV: expectedVersion, nowMs, the watermark's upstreamId and orderKey, floorKey, gaps, lateness, memory, the
+-- repair state (each empty when it stays), six counts, how many records, how many changes to give, how many places; records, 9 values
+-- each; places, a post id and its new orderKey each;
+-- bodies: the post id that shows it and 6 values each. Gives 0 when another was first, else the state, the changes of posts to make, and
+-- 1 when the log had been dropped.
 local base = KEYS[1]:sub(1, -#'state' - 1)
 local nowMs = tonumber(ARGV[2])
 local version = tonumber(redis.call('HGET', KEYS[1], 'version') or 0)
 -- What a failover lost may have had the versions that come next: who has read one of those commits on nothing any more.
-local history = redis.call('INFO', 'replication'):match('master_replid:(%x+)')
+local history = replicationId()
 local known = redis.call('HGET', KEYS[1], 'history')
 if known and known ~= history then
   redis.call('HSET', KEYS[1], 'history', history, 'version', version + 1000)
   return 0
 end
 if version ~= tonumber(ARGV[1]) then return 0 end
-if ARGV[3] ~= '' then
-  local holder = redis.call('GET', KEYS[2])
-  if holder and holder ~= ARGV[3] then return 0 end
-end
 
 local COUNTS = { 'posts', 'requests', 'duplicatesDropped', 'leaksPrevented', 'backfilled', 'gaps' }
 local FIRST_RECORD = 19
-local RECORD, BODY = 9, 7
-local recordCount = tonumber(ARGV[17])
-local firstBody = FIRST_RECORD + recordCount * RECORD
+local RECORD, PLACE, BODY = 9, 2, 7
+local recordCount = tonumber(ARGV[16])
+local firstPlace = FIRST_RECORD + recordCount * RECORD
+local firstBody = firstPlace + tonumber(ARGV[18]) * PLACE
 
 -- A script does not roll back: what does not fit is found before anything is changed.
 local isLiveNow = {}
-for at = FIRST_RECORD, firstBody - 1, RECORD do
+for at = FIRST_RECORD, firstPlace - 1, RECORD do
   local kind, postId = ARGV[at], ARGV[at + 1]
   local isLive = isLiveNow[postId]
   if isLive == nil then
@@ -53,15 +51,22 @@ local function few(positions)
   return first and first .. ' ' .. (rest:match(NEWEST) or rest) or positions
 end
 
-local function hideEntry(postId)
+local function removeEntry(postId, removal)
   local position = redis.call('HGET', base .. 'live', postId)
   if not position then return end
-  redis.call('SADD', base .. 'removed', position)
+  redis.call('HSET', base .. 'removals', position, removal)
   redis.call('HDEL', base .. 'live', postId)
   redis.call('ZREM', base .. 'time', postId)
 end
 
-for at = FIRST_RECORD, firstBody - 1, RECORD do
+local function move(postId, known, orderKey)
+  redis.call('ZREM', base .. 'order', orderMember(known[2], postId))
+  redis.call('ZADD', base .. 'order', 0, orderMember(orderKey, postId))
+  known[2] = orderKey
+  writeKnown(base, postId, known)
+end
+
+for at = FIRST_RECORD, firstPlace - 1, RECORD do
   local kind, postId, uri, upstreamId, orderKey, revision = unpack(ARGV, at, at + 5)
   local sortAt, arrivedAt, late = unpack(ARGV, at + 6, at + 8)
   if not headMs or nowMs > headMs then headMs, headN = nowMs, 0 else headN = headN + 1 end
@@ -71,27 +76,31 @@ for at = FIRST_RECORD, firstBody - 1, RECORD do
     if known then redis.call('ZREM', base .. 'order', orderMember(known[2], postId)) end
     writeKnown(base, postId, { upstreamId, orderKey, revision, sortAt, arrivedAt, '' })
     redis.call('ZADD', base .. 'order', 0, orderMember(orderKey, postId))
-    hideEntry(postId)
+    removeEntry(postId, position)
     redis.call('HSET', base .. 'live', postId, position)
     redis.call('ZADD', base .. 'time', sortAt, postId)
     local positions = redis.call('HGET', base .. 'uris', uri)
     redis.call('HSET', base .. 'uris', uri, few(positions and positions .. ' ' .. position or position))
     redis.call('HINCRBY', KEYS[1], 'entries', 1)
   elseif kind == 'edit' then
-    redis.call('ZREM', base .. 'order', orderMember(known[2], postId))
-    redis.call('ZADD', base .. 'order', 0, orderMember(orderKey, postId))
-    writeKnown(base, postId, { upstreamId, orderKey, revision, known[4], known[5], '' })
+    known[1], known[3] = upstreamId, revision
+    move(postId, known, orderKey)
     sortAt = known[4]
   else
     known[6] = tonumber(arrivedAt) >= 1 and arrivedAt or '1'
     writeKnown(base, postId, known)
-    hideEntry(postId)
-    endShowing(base, postId, true)
+    removeEntry(postId, position)
+    endShowing(base, postId, 1)
     sortAt = known[4]
   end
   if kind ~= 'remove' then redis.call('HINCRBY', base .. 'uses', postId, 1) end
   redis.call('XADD', base .. 'records', position,
     'kind', kind, 'post', postId, 'uri', uri, 'sort', sortAt, 'arrived', arrivedAt, 'late', late)
+end
+
+for at = firstPlace, firstBody - 1, PLACE do
+  local known = readKnown(base, ARGV[at])
+  if known and known[6] == '' then move(ARGV[at], known, ARGV[at + 1]) end
 end
 
 local bytes = {}
@@ -116,17 +125,18 @@ local function set(name, value)
   if value ~= '' then redis.call('HSET', KEYS[1], name, value) end
 end
 if headMs then set('head', string.format('%.0f-%.0f', headMs, headN)) end
-if ARGV[5] ~= '' then
-  redis.call('HSET', KEYS[1], 'watermarkId', ARGV[4], 'watermarkKey', ARGV[5])
+if ARGV[4] ~= '' then
+  redis.call('HSET', KEYS[1], 'watermarkId', ARGV[3], 'watermarkKey', ARGV[4])
 end
 local floorKey = redis.call('HGET', KEYS[1], 'floorKey')
-if ARGV[6] ~= '' and (not floorKey or isBelow(floorKey, ARGV[6])) then set('floorKey', ARGV[6]) end
-set('gaps', ARGV[7])
-set('lateness', ARGV[8])
-set('memory', ARGV[9])
-if ARGV[10] ~= '' then redis.call('SET', base .. 'sweep', ARGV[10]) end
+if ARGV[5] ~= '' and (not floorKey or isBelow(floorKey, ARGV[5])) then set('floorKey', ARGV[5]) end
+set('gaps', ARGV[6])
+set('lateness', ARGV[7])
+set('memory', ARGV[8])
+if ARGV[9] ~= '' then redis.call('SET', base .. 'sweep', ARGV[9]) end
 for at, name in ipairs(COUNTS) do
-  if ARGV[10 + at] ~= '0' then redis.call('HINCRBY', KEYS[1], 'count ' .. name, ARGV[10 + at]) end
+  if ARGV[9 + at] ~= '0' then redis.call('HINCRBY', KEYS[1], 'count ' .. name, ARGV[9 + at]) end
 end
 redis.call('HSET', KEYS[1], 'version', version + 1, 'history', history)
-return { redis.call('HGETALL', KEYS[1]), unmadeChanges(base, ARGV[18]) }
+local wasDropped = redis.call('HDEL', KEYS[1], 'dropped')
+return { redis.call('HGETALL', KEYS[1]), unmadeChanges(base, ARGV[17]), wasDropped }

@@ -1,5 +1,5 @@
--- KEYS: a log's state. ARGV: uris. Gives the entry records of each, 1 for each that was removed, whether changes of posts are not
--- made yet, and how many there are.
+-- KEYS: a log's state. ARGV: uris. Gives the entry records of each, for each what removed it (records.lua), whether changes
+-- of posts are not made yet, and how many there are.
 local base = KEYS[1]:sub(1, -#'state' - 1)
 local records = {}
 for _, uri in ipairs(ARGV) do
@@ -7,4 +7,4 @@ for _, uri in ipairs(ARGV) do
     records[#records + 1] = recordAt(base, position)
   end
 end
-return { records, removedOf(base, records), countChanges(base) }
+return { records, removalsOf(base, records), countChanges(base) }

@@ -4,7 +4,7 @@ local marks, pause = KEYS[1], KEYS[2]
 local holder, wanted, ttlMs, markMs, pauseMs, leases = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6]
 
 -- A primary of another replication id may not know the newest marks and leases: those end by themselves meanwhile.
-local replid = redis.call('INFO', 'replication'):match('master_replid:(%x+)')
+local replid = replicationId()
 local known = redis.call('HGET', marks, 'replid')
 if known ~= replid then
   for number = 0, 255 do

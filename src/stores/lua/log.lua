@@ -1,10 +1,12 @@
--- The parts of a log, all in its slot: `state` (a hash), `records` (a stream whose ids are positions), `live` (hash: post id to the
--- position of the entry that shows it), `time` (those by sortAt), `removed` (positions of entries that were removed), `uris` (hash:
+-- The parts of a log, all in its slot: `state` (a hash; with `dropped`, it tells versions and positions alone), `records` (a stream
+-- whose ids are positions), `live` (hash: post id to the position of the entry that shows it), `time` (those by sortAt), `removals`
+-- (hash: position of an entry that was removed to that of the record which removed it), `removed` (positions of entries that an
+-- earlier release removed), `uris` (hash:
 -- uri to positions of 8 of its entries, the first and the newest), `uses` (hash: post id to how many records but removals name it), `known` (hash: post id to JSON of
 -- upstreamId, orderKey, revision, sortAt, arrivedAt, removedAt), `order` (those by `<orderKey>\0<post id>`), `shown` (post ids of
 -- which the log brought a body while no record named them, by when), `bytes` (hash: post id to the bytes of the bodies that it
 -- shows, their sum in `state`), `inside` (hash: such a post id to the posts in it, as key parts), `outbox` (a stream of
--- changes of posts, which lie in other slots: those behind `state`'s `made` are not made yet), `sweep`, `status`.
+-- changes of posts, which lie in other slots: those behind `state`'s `made` are not made yet), `sweep` (the repair state), `status`.
 local function readKnown(base, postId)
   local value = redis.call('HGET', base .. 'known', postId)
   return value and cjson.decode(value) or nil
@@ -51,8 +53,9 @@ local function allBytes(base)
   return tonumber(redis.call('HGET', base .. 'state', 'bytes') or 0)
 end
 
--- This log does not show what it showed through the post `via` any more; `isRemoved`: nor does anybody keep it.
-local function endShowing(base, via, isRemoved)
+-- This log does not show what it showed through the post `via` any more; where nobody else does, the first `lost` of those posts, of
+-- which the first is `via` itself, lose their content.
+local function endShowing(base, via, lost)
   local viaPart = keyPart(via)
   local parts = { viaPart }
   for part in (redis.call('HGET', base .. 'inside', via) or ''):gmatch('%S+') do parts[#parts + 1] = part end
@@ -60,7 +63,7 @@ local function endShowing(base, via, isRemoved)
   redis.call('ZREM', base .. 'shown', via)
   setBytes(base, via, 0)
   for at, part in ipairs(parts) do
-    local ends = isRemoved and at == 1 and '1' or '0'
+    local ends = at <= lost and '1' or '0'
     local number = nextNumber(base)
     redis.call('XADD', base .. 'outbox', number .. '-1', 'post', part, 'via', viaPart, 'ends', ends)
   end

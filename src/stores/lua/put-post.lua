@@ -7,14 +7,13 @@ local post = readPost(KEYS[1])
 if post and showing and math.abs(post.shown[showing] or 0) >= number then return end
 
 if not post then
-  post = { readAtMs = readAtMs, goneAtMs = 0, repostOf = ARGV[4], quoted = ARGV[5], shown = {}, body = ARGV[6] }
+  post = { readAtMs = readAtMs, repostOf = ARGV[4], quoted = ARGV[5], shown = {}, body = ARGV[6] }
 elseif post.body == '' or readAtMs >= post.readAtMs then
   -- Upstreams show nested posts in a shallow form: that it names no post inside does not say that there is none.
   local keepsInside = isNested and post.body ~= ''
   if ARGV[4] ~= '' or not keepsInside then post.repostOf = ARGV[4] end
   if ARGV[5] ~= '' or not keepsInside then post.quoted = ARGV[5] end
   post.readAtMs, post.body = readAtMs, ARGV[6]
-  if post.goneAtMs <= readAtMs then post.goneAtMs = 0 end
 end
 if showing then post.shown[showing] = number end
 writePost(KEYS[1], post, keepMs)
