@@ -9,8 +9,6 @@ export interface Ownership {
   run(): Promise<void>;
   /** Lets go of all, so that others take over at once. To be called when the dispatchers have ended. */
   stop(): Promise<void>;
-  /** Looks at once. */
-  tryNow(): void;
   /** True while no other gateway may dispatch it, as far as the local clock tells. */
   owns(token: string): boolean;
   claim(claim: Claim): void;
@@ -106,7 +104,6 @@ export function createOwnership(deps: {
       await running;
       await heartbeat.stop();
     },
-    tryNow: () => waker.abort(),
     owns(token) {
       const entry = entries.get(token);
       return entry?.isOurs === true && !open.has(entry) && heartbeat.isHeld() && !state.isStopped;

@@ -134,7 +134,6 @@ type Server = ReturnType<typeof createServer>;
 const ALONE: Ownership = {
   run: async () => {},
   stop: async () => {},
-  tryNow() {},
   owns: () => true,
   claim: ({ taken }) => taken(undefined),
   save: async () => true,
