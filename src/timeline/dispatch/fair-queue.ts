@@ -25,7 +25,7 @@ export interface Turn {
   readonly intervalMs: number;
 }
 
-/** Of four turns that many at most go to preferred guests while others wait: nobody starves. */
+/** After so many turns of preferred guests another one goes first, if it asks: nobody starves. */
 const MOST_PREFERRED_IN_A_ROW = 3;
 /** So many turns that nobody used are kept: about what is to be read after some minutes without an answer. */
 const MOST_SPARE = 40;
@@ -155,7 +155,8 @@ function advance<Guest>(state: State<Guest>, place: Place): void {
   const { reached } = state;
   reached[classOf(place)] = Math.max(reached[classOf(place)], place.tag);
   place.tag += 1;
-  state.preferredInARow = place.isPreferred && someAsk(state, false) ? state.preferredInARow + 1 : 0;
+  // Also while no other asks: one that is busy at those moments each time has its turn when it comes.
+  state.preferredInARow = place.isPreferred ? state.preferredInARow + 1 : 0;
 }
 
 function someAsk<Guest>({ places, asking }: State<Guest>, isPreferred: boolean): boolean {

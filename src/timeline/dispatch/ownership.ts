@@ -13,10 +13,10 @@ export interface Ownership {
   owns(token: string): boolean;
   claim(claim: Claim): void;
   /**
-   * Keeps what is known, for whoever takes over; `isLast`: nothing is sent any more after it. False: another gateway took the
+   * Keeps what is known, for whoever takes over, and that so many requests more may be sent. False: another gateway took the
    * token. Throws StoreUnavailableError.
    */
-  save(token: string, state: unknown, isLast?: boolean): Promise<boolean>;
+  save(token: string, kept: Pick<TokenNote, 'state' | 'mostUnsaved'>): Promise<boolean>;
   /** What the gateway that dispatches it kept, at most some seconds ago. Throws StoreUnavailableError. */
   read(token: string): Promise<Kept | undefined>;
 }
@@ -116,9 +116,9 @@ export function createOwnership(deps: {
       open.add(entry);
       waker.abort();
     },
-    async save(token, kept, isLast = false) {
+    async save(token, kept) {
       const entry = entries.get(token);
-      return entry?.isOurs === true && save(state, entry, kept, isLast);
+      return entry?.isOurs === true && save(state, entry, kept);
     },
     async read(token) {
       const entry = entries.get(token);
@@ -187,7 +187,7 @@ async function settle(state: State, entry: Entry, living: ReadonlySet<string>): 
   if (!isFree && !isOurTurn(state, entry, note)) return;
   const nowMs = state.clock.now();
   const kept = { savedAtMs: note?.savedAtMs ?? nowMs, state: note?.state, unsaved: note ? unsavedAfter(note) : 0 };
-  const taken = await write(state, entry, { ...kept, takenAtMs: nowMs, isStopped: false });
+  const taken = await write(state, entry, { ...kept, takenAtMs: nowMs, mostUnsaved: 0 });
   if (taken) own(state, entry, taken);
   // Another one was faster.
   else entry.note = undefined;
@@ -201,10 +201,10 @@ function own({ open, clock }: State, entry: Entry, note: TokenNote): void {
   else entry.taken(keptOf(note, clock));
 }
 
-async function save(state: State, entry: Entry, kept: unknown, isLast: boolean): Promise<boolean> {
+async function save(state: State, entry: Entry, kept: Pick<TokenNote, 'state' | 'mostUnsaved'>): Promise<boolean> {
   const nowMs = state.clock.now();
   const takenAtMs = entry.note?.takenAtMs ?? nowMs;
-  const saved = { takenAtMs, savedAtMs: nowMs, unsaved: 0, isStopped: isLast, state: kept };
+  const saved = { ...kept, takenAtMs, savedAtMs: nowMs, unsaved: 0 };
   if (await write(state, entry, saved)) return true;
   // It may be ours all the same, by a write of which no answer came; or again, and then what was to be saved is of before.
   see(state, entry, await readNote(state, entry.token));

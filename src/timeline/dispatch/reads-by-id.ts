@@ -3,7 +3,6 @@ import { answered, learn, sent } from '../limits/sent.ts';
 import type { ByIdQuota, Told } from '../limits/source-limits.ts';
 import { countOthers, failed, heldMs, type Sender } from './sender.ts';
 import { isOwner, makeRoom, type Token, type TokenState, tightestById } from './token.ts';
-import { MOST_UNSAVED } from './token-note.ts';
 
 export interface FetchedById {
   /** As many as `takeById` allowed, sent or not. */
@@ -13,6 +12,8 @@ export interface FetchedById {
   readonly posts?: number | undefined;
 }
 
+/** At once: whoever takes over counts them as sent. */
+const MOST_TURNS = 8;
 /** Until a gateway dispatches the token. */
 const UNTOLD: ByIdQuota = { everyMs: 1000, burst: 10, isShared: true };
 
@@ -21,7 +22,7 @@ export async function takeById(sender: Sender, count: number): Promise<number> {
   const { token } = sender;
   if (!mayRead(sender)) return 0;
   try {
-    const turns = await takeTurns(token, Math.min(count, MOST_UNSAVED));
+    const turns = await takeTurns(token, Math.min(count, MOST_TURNS));
     await makeRoom(token, turns);
     let taken = 0;
     for (; taken < turns && mayRead(sender); taken += 1) spend(sender);

@@ -5,7 +5,7 @@ import type { JobKind, Pool, RequestKind } from '../limits/pools.ts';
 import * as sent from '../limits/sent.ts';
 import { countedMs, describe, type SourceLimits, type Told, toldMs } from '../limits/source-limits.ts';
 import type { Scheduler } from './scheduler.ts';
-import { byIdRefusedMs, hasRoom, isOwner, makeRoom, save, type Token } from './token.ts';
+import { byIdRefusedMs, hasRoom, isOwner, makeRoom, type Token } from './token.ts';
 
 /** What sends the requests of one source, and what it knows of the job under way. */
 export interface Sender {
@@ -63,7 +63,7 @@ export async function send<Reply extends Told>(
   const { token, limits, scheduler } = sender;
   const { pool, kind, signal } = request;
   for (let waitMs = pauseMs(sender, request); waitMs > 0 || !hasRoom(token, 1); waitMs = pauseMs(sender, request)) {
-    await (waitMs > 0 ? token.clock.sleep(waitMs, signal) : save(token));
+    await (waitMs > 0 ? token.clock.sleep(waitMs, signal) : makeRoom(token, 1));
   }
   const sentAtMs = token.clock.monotonic();
   if (!sender.hasTurn) scheduler.went(limits, { pool, request: kind });
@@ -90,9 +90,11 @@ export async function sendDescribe(
   work: () => Promise<UpstreamDescription>,
 ): Promise<UpstreamDescription> {
   const { token, limits } = sender;
-  await makeRoom(token, MOST_TO_DESCRIBE);
-  const sentAtMs = token.clock.monotonic();
+  token.reserved += MOST_TO_DESCRIBE;
+  let sentAtMs = 0;
   try {
+    await makeRoom(token, 0);
+    sentAtMs = token.clock.monotonic();
     const description = await work();
     if (countOthers(sender) > 0) token.breaker.answered();
     describe(limits, description);
@@ -101,6 +103,8 @@ export async function sendDescribe(
     countOthers(sender);
     failed(sender, 'page', error, sentAtMs);
     throw error;
+  } finally {
+    token.reserved -= MOST_TO_DESCRIBE;
   }
 }
 

@@ -10,7 +10,8 @@ export interface TokenNote {
   readonly savedAtMs: number;
   /** How many requests may have been sent before this owner took it, and are not in `state`. */
   readonly unsaved: number;
-  readonly isStopped: boolean;
+  /** How many this owner may send that are not in `state` either: none before it has saved, none once it stopped. */
+  readonly mostUnsaved: number;
   readonly state?: unknown;
 }
 
@@ -22,9 +23,6 @@ export interface Kept {
   /** How many requests may have been sent since. */
   readonly unsaved: number;
 }
-
-/** The most requests that may have been sent and are in no note. */
-export const MOST_UNSAVED = 8;
 
 export const noteName = (token: string) => `token:${token}`;
 
@@ -40,6 +38,6 @@ export function keptOf({ state, savedAtMs, unsaved }: TokenNote, clock: Clock): 
 }
 
 /** What it may hold too little once its owner is gone. */
-export function unsavedAfter({ unsaved, isStopped }: TokenNote): number {
-  return isStopped ? unsaved : unsaved + MOST_UNSAVED;
+export function unsavedAfter({ unsaved, mostUnsaved }: TokenNote): number {
+  return unsaved + mostUnsaved;
 }

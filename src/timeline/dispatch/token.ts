@@ -5,7 +5,7 @@ import type { DayCount, ReadToday } from '../limits/day-count.ts';
 import { type ByIdQuota, byIdQuota, type SourceLimits, toldMs } from '../limits/source-limits.ts';
 import { countUnsaved, restoreLimits, type SavedLimits, saveLimits, type TokenLimits } from '../limits/token-limits.ts';
 import type { Ownership } from './ownership.ts';
-import { type Kept, MOST_UNSAVED } from './token-note.ts';
+import type { Kept } from './token-note.ts';
 
 /** What the sources of one token have in common, and how it outlives this gateway. Times are monotonic, ms. */
 export interface Token {
@@ -22,8 +22,11 @@ export interface Token {
   readonly days: Map<string, DayCount>;
   /** Reads by id are off up to then. */
   byIdRefusedUntilMs: number;
-  /** Requests that are in no note. */
+  /** Requests that are in no note, and how many there may be. */
   unsaved: number;
+  mostUnsaved: number;
+  /** Of those that there may be, for requests that are counted only when they are answered. */
+  reserved: number;
   savedAtMs: number;
   saving: Promise<void> | undefined;
 }
@@ -37,6 +40,9 @@ export interface TokenState {
 }
 
 const SAVE_EVERY_MS = 1000;
+/** Whoever takes over from a gateway that was killed counts so many as sent: a small part of what is allowed. */
+const MOST_UNSAVED = 8;
+const UNSAVED_PART = 60;
 
 export function createToken(
   deps: Pick<Token, 'name' | 'ownership' | 'quotas' | 'clock'> & { random: () => number },
@@ -47,7 +53,7 @@ export function createToken(
     ...{ name, ownership, quotas, clock, sources: [], days: new Map() },
     limits: { clock, limiters: new Map(), throttles: new Map(), unsaved: 0 },
     breaker: createBreaker(clock.monotonic, random),
-    ...{ byIdRefusedUntilMs: never, unsaved: 0, savedAtMs: never, saving: undefined },
+    ...{ byIdRefusedUntilMs: never, unsaved: 0, mostUnsaved: 0, reserved: 0, savedAtMs: never, saving: undefined },
   };
 }
 
@@ -57,18 +63,18 @@ export function isOwner({ ownership, name }: Token): boolean {
 }
 
 /** True while so many requests more may be sent before what is known is saved. */
-export function hasRoom({ unsaved }: Token, requests: number): boolean {
-  return unsaved + requests <= MOST_UNSAVED;
+export function hasRoom({ unsaved, reserved, mostUnsaved }: Token, requests: number): boolean {
+  return unsaved + reserved + requests <= mostUnsaved;
 }
 
 /** Saves until there is room, or the token is another gateway's. Throws StoreUnavailableError. */
 export async function makeRoom(token: Token, requests: number): Promise<void> {
-  while (isOwner(token) && !hasRoom(token, requests)) await save(token);
+  while (isOwner(token) && !hasRoom(token, requests)) await save(token, requests);
 }
 
 /** Saves what is known. Throws StoreUnavailableError; resolves also where the token is another gateway's. */
-export function save(token: Token): Promise<void> {
-  token.saving ??= write(token).finally(() => {
+function save(token: Token, requests: number): Promise<void> {
+  token.saving ??= write(token, Math.max(requests, fewUnsaved(token)) + token.reserved).finally(() => {
     token.saving = undefined;
   });
   return token.saving;
@@ -79,18 +85,18 @@ export function saveAfterJob(token: Token): void {
   if (token.unsaved === 0 || !isOwner(token)) return;
   // What the upstream bills is kept each time.
   if (token.days.size === 0 && token.clock.monotonic() - token.savedAtMs < SAVE_EVERY_MS) return;
-  save(token).catch(() => {});
+  save(token, 0).catch(() => {});
 }
 
 /** Saves for good. Never throws. */
 export async function leave(token: Token): Promise<void> {
   await token.saving?.catch(() => {});
-  await token.ownership.save(token.name, stateOf(token), true).catch(() => {});
+  await token.ownership.save(token.name, { state: stateOf(token), mostUnsaved: 0 }).catch(() => {});
 }
 
 /** Goes on with what the gateway before kept. */
 export function restore(token: Token, before: Kept | undefined): void {
-  token.unsaved = 0;
+  Object.assign(token, { unsaved: 0, mostUnsaved: 0 });
   const saved = before?.state as TokenState | undefined;
   if (before === undefined) return;
   if (saved) restoreLimits(token.limits, saved.limits, before);
@@ -128,8 +134,17 @@ function stateOf(token: Token): TokenState {
   };
 }
 
-async function write(token: Token): Promise<void> {
+function fewUnsaved({ limits }: Token): number {
+  const parts = [...limits.throttles.values()].map(({ known }) => Math.floor(known.requests / UNSAVED_PART));
+  return Math.max(1, Math.min(MOST_UNSAVED, ...parts));
+}
+
+async function write(token: Token, mostUnsaved: number): Promise<void> {
   const counted = token.unsaved;
-  token.savedAtMs = token.clock.monotonic();
-  if (await token.ownership.save(token.name, stateOf(token))) token.unsaved -= counted;
+  if (counted > 0) token.savedAtMs = token.clock.monotonic();
+  // Either note may be what the next owner finds.
+  token.mostUnsaved = Math.min(token.mostUnsaved, mostUnsaved);
+  if (!(await token.ownership.save(token.name, { state: stateOf(token), mostUnsaved }))) return;
+  token.unsaved -= counted;
+  token.mostUnsaved = mostUnsaved;
 }

@@ -88,6 +88,24 @@ describe('a fair queue', () => {
     assert.ok(served >= 3600 / 6.1, `a reader every 5 s among nine that want all: ${served}`);
   });
 
+  it('has one go first who was busy each time when the preferred had had enough turns', () => {
+    const queue = createFairQueue<string>(0);
+    const [preferred, other] = [
+      { guest: 'preferred', isPreferred: true, isUrgent: false },
+      { guest: 'other', isPreferred: false, isUrgent: false },
+    ];
+    const went = Array.from({ length: 8 }, (_, n) => {
+      const turn = { nowMs: n * 1000, intervalMs: 1000 };
+      const next = queue.next(n % 3 === 2 ? [preferred] : [other, preferred], turn)?.guest ?? '';
+      queue.went(next, turn);
+      return next;
+    });
+    assert.deepEqual(
+      went.map((guest) => guest === 'other'),
+      [false, false, false, true, false, false, false, true],
+    );
+  });
+
   it('does not wait for one who went away', () => {
     const queue = createFairQueue<string>(0);
     const next = (nowMs: number, ...guests: readonly string[]) =>

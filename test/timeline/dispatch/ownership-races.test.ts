@@ -14,7 +14,7 @@ describe('a token that another gateway took', () => {
     const leases = {
       ...stores.leases,
       async holders(names: readonly string[], nowMs: number) {
-        calls.push(`saved: ${await former.save('town', 'of the former')}`);
+        calls.push(`saved: ${await former.save('town', { state: 'of the former', mostUnsaved: 1 })}`);
         return stores.leases.holders(names, nowMs);
       },
     };

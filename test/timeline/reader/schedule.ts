@@ -161,7 +161,8 @@ export async function run(schedule: Schedule): Promise<Outcome> {
     if (from > 0 && last !== undefined && client.state !== undefined) {
       client.since = throughEdge('entry', last.token);
       client.state = { ...client.state, since: JSON.stringify({ sources: client.since.sources }) };
-      model.cut({ from: since, since: client.since }, screen(), await recordsOfAll());
+      const ahead = new Set(view.entries.slice(0, from).map(({ record }) => record.postId));
+      model.cut({ from: since, since: client.since, ahead }, screen(), await recordsOfAll());
     } else model.follow(view, since, await recordsOfAll());
     compareScreens();
     return view.hasNewer || from > 0;
