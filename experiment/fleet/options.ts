@@ -10,6 +10,7 @@ export interface FleetOptions {
   /** Of all requests, told by the headers. */
   readonly headers: Limit;
   readonly minIntervalMs: number;
+  /** Of each timeline: so few that a poll is one page, also after a fault. */
   readonly postsPerSecond: number;
   readonly runMs: number;
   /** From one fault to the next at least, at most half as much more: time enough for others to take over. */
@@ -30,7 +31,7 @@ export const FLEET: FleetOptions = {
   throttle: { requests: 60, windowMs: 180_000 },
   headers: { requests: 60, windowMs: 60_000 },
   minIntervalMs: 1000,
-  postsPerSecond: 1,
+  postsPerSecond: 0.3,
   runMs: 540_000,
   faultEveryMs: 40_000,
 };
@@ -43,6 +44,7 @@ export const SMALL_FLEET: FleetOptions = {
   throttle: { requests: 30, windowMs: 9000 },
   headers: { requests: 60, windowMs: 6000 },
   minIntervalMs: 100,
+  postsPerSecond: 1,
   runMs: 45_000,
   faultEveryMs: 11_000,
 };

@@ -35,12 +35,16 @@ export async function readStretch(context: SourceContext, log: WalkedLog, plan: 
         walk.sinceId = undefined;
         continue;
       }
-      if (walk.pages.length === 0 || signal.aborted || !(error instanceof UpstreamError)) throw error;
+      // What the since_id hides is not known yet: the next walk begins without it.
+      const isOpen = walk.doubted !== undefined;
+      if (walk.pages.length === 0 || isOpen || signal.aborted || !(error instanceof UpstreamError)) throw error;
       return finish(walk, 'broken', error.code === 'RATE_LIMITED' ? 'RATE_LIMITED' : 'UPSTREAM_ERROR', error);
     }
     const { doubted } = walk;
     if (doubted !== undefined && hides(page.ids, walk.ids, doubted, log.scheme)) notes.brokenAtMs = context.clock.now();
     walk.doubted = undefined;
+    if (walk.sinceId === undefined && notes.doubt && notes.doubt.sinceId === plan.sinceId)
+      notes.doubt = { ...notes.doubt, isSettled: true };
     await addPage(walk, page);
     if (isAtBottom(walk, page)) return finish(walk, 'bottom');
     if (isAtEnd(walk) && !takeDetour(walk)) {
@@ -53,7 +57,9 @@ export async function readStretch(context: SourceContext, log: WalkedLog, plan: 
 }
 
 function isUseless(context: SourceContext, { state }: WalkedLog, { sinceId }: StretchPlan): boolean {
-  return sinceId === context.notes.refusedSinceId || isSinceIdBroken(context, state);
+  const { refusedSinceId, doubt } = context.notes;
+  const isOpen = doubt?.sinceId === sinceId && doubt?.isSettled === false;
+  return sinceId === refusedSinceId || isOpen || isSinceIdBroken(context, state);
 }
 
 async function ask({ context, plan, pages, next, before, sinceId }: Walk): Promise<UpstreamPage> {
@@ -75,8 +81,8 @@ async function endOf(walk: Walk): Promise<'end' | 'cut' | undefined> {
     if (sinceId !== undefined && id !== undefined) notes.end = { sinceId, id };
     return 'end';
   }
-  if (sinceId === undefined || notes.doubtedSinceId === sinceId) return isBelowNew(walk) ? 'cut' : 'end';
-  notes.doubtedSinceId = sinceId;
+  if (sinceId === undefined || notes.doubt?.sinceId === sinceId) return isBelowNew(walk) ? 'cut' : 'end';
+  notes.doubt = { sinceId, isSettled: false };
   walk.doubted = sinceId;
   walk.sinceId = undefined;
   walk.next = walk.plan.next;

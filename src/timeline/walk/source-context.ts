@@ -38,8 +38,8 @@ export interface Notes {
   retrievedAtMs?: number | undefined;
   /** Where a poll with this since_id found the end of the timeline, without its anchor. */
   end?: { readonly sinceId: string; readonly id: string } | undefined;
-  /** The since_id that was left out once to see what it hides. */
-  doubtedSinceId?: string | undefined;
+  /** The since_id that is left out once to see what it hides, and whether a page was read without it. */
+  doubt?: { readonly sinceId: string; readonly isSettled: boolean } | undefined;
   /** When a since_id was found to hide posts, Unix ms of the local clock. */
   brokenAtMs?: number | undefined;
   /** The since_id that the upstream answered with 400. */

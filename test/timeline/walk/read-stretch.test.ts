@@ -170,6 +170,19 @@ describe('a stretch above a since_id', () => {
     assert.ok(harness.server.requests.slice(again).every((request) => request.sinceId === sinceId));
   });
 
+  it('is not taken for cut where it was not answered without it, but read without it next', async () => {
+    const { read, harness, ids, refuse } = await walkOf({ fresh: 3 });
+    const plan = { sinceId: ids[20] ?? '', bottomKey: '1' };
+    for (const id of ids.slice(21)) harness.server.timeline.change(id, { isDeleted: true });
+    refuse(({ sinceId }) => sinceId === undefined);
+    for (let tries = 0; tries < 2; tries += 1) await assert.rejects(read(plan), { code: 'UNAVAILABLE' });
+    refuse(() => false);
+    assert.equal((await read(plan)).end, 'end');
+    const before = harness.server.requests.length;
+    await read(plan);
+    assert.equal(harness.server.requests[before]?.sinceId, plan.sinceId);
+  });
+
   it('finds out a server that answers it with nothing for ever', async () => {
     const { read, harness, ids, fresh, context, readIds } = await walkOf({ fresh: 3 });
     const { upstream } = harness.source;
