@@ -161,6 +161,7 @@ function startGateway(
   polls: number[],
 ) {
   const throttles = each.isThrottled ? [THROTTLE] : [];
+  const dueMs = new Map<TestSource, { poll: number; fill: number }>();
   const gateway: Gateway = createGateway(stores, clock, {
     holder,
     ...(each.blows.length === 0 && { ownership: ALONE }),
@@ -186,23 +187,25 @@ function startGateway(
         } catch (error) {
           if (!(error instanceof UpstreamError)) throw error;
         } finally {
-          think(gateway.sources[n], guest);
+          think(gateway.sources[n], guest, pool === 'poll' ? 'poll' : 'fill');
         }
       },
     })),
   });
 
-  function think(source: TestSource | undefined, { thinkMs, fills, isWatched }: Guest): void {
+  /** A fill does not put its source's poll off. */
+  function think(source: TestSource | undefined, { thinkMs, fills, isWatched }: Guest, done: 'poll' | 'fill'): void {
     if (source === undefined) return;
-    const polledAtMs = clock.elapsedMs;
+    const dueAtMs = { ...(dueMs.get(source) ?? { poll: 0, fill: 0 }), [done]: clock.elapsedMs + thinkMs };
+    dueMs.set(source, dueAtMs);
+    const inMs = (kind: 'poll' | 'fill') => Math.max(0, dueAtMs[kind] - clock.elapsedMs);
     source.wanting = () => {
-      const dueInMs = Math.max(0, polledAtMs + thinkMs - clock.elapsedMs);
-      const poll = { kind: 'poll' as const, dueInMs, isPreferred: isWatched };
-      return fills ? [poll, { kind: 'fill' as const, dueInMs }] : [poll];
+      const poll = { kind: 'poll' as const, dueInMs: inMs('poll'), isPreferred: isWatched };
+      return fills ? [poll, { kind: 'fill' as const, dueInMs: inMs('fill') }] : [poll];
     };
   }
 
-  for (const [n, source] of gateway.sources.entries()) think(source, each.guests[n] as Guest);
+  for (const [n, source] of gateway.sources.entries()) think(source, each.guests[n] as Guest, 'poll');
   gateway.start();
   return gateway;
 }
