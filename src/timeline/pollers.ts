@@ -145,6 +145,7 @@ function createLog(
     {
       source,
       wants: () => worker?.wants() ?? [],
+      polledAgoMs: () => worker?.polledAgoMs() ?? 0,
       work: async (kind) => worker?.work(kind),
       adopt: async () => worker?.adopt(),
       lost: () => worker?.lost(),

@@ -28,6 +28,8 @@ export interface Worker {
   readonly source: Source;
   /** Cheap; asked at each look. In order of preference: the first that is due and allowed is done. */
   wants(): readonly Want[];
+  /** ms since its last poll, whichever gateway it was: of those that nothing else tells apart the one that waited longest goes first. */
+  polledAgoMs(): number;
   /** One job. Never throws. */
   work(kind: JobKind): Promise<void>;
   /**
@@ -151,7 +153,8 @@ function look(state: State): number {
   if (!isOwner(token)) return IDLE_MS;
   const waits = [IDLE_MS];
   let candidates: Candidate[] = [];
-  for (const member of members.filter(({ isBusy }) => !isBusy)) {
+  const free = members.filter(({ isBusy }) => !isBusy);
+  for (const member of free.sort((a, b) => compare(b.worker.polledAgoMs(), a.worker.polledAgoMs()))) {
     const restMs = member.restsUntilMs - token.clock.monotonic();
     if (restMs > 0) waits.push(restMs);
     else if (member.isAdopted) candidates.push(...candidatesOf(member, waits));
@@ -172,6 +175,10 @@ function look(state: State): number {
     candidates = covered.filter(({ member }) => member !== next.member);
   }
   return Math.max(1, Math.ceil(Math.min(...waits)));
+}
+
+function compare(a: number, b: number): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /** What a member may do now; adds to `waits` in how many ms it may do the rest. */

@@ -1,6 +1,6 @@
 import type { Post, PostId } from '../../post.ts';
 import { sizeOf } from '../../post-size.ts';
-import type { KnownEntry } from '../../stores/timeline-store.ts';
+import type { KnownEntry, KnownPost } from '../../stores/timeline-store.ts';
 import type { UpstreamPage } from '../../upstreams/upstream.ts';
 import { pageFloor } from './page-floor.ts';
 import { type Places, placePosts } from './place-posts.ts';
@@ -151,14 +151,14 @@ export function isMet(walk: Walk): boolean {
   return (isJoined && plan.joinKey === undefined) || (last !== undefined && isThere(known.get(last)));
 }
 
-/** True while the upstream should show something of what the log has. */
-export async function isSomeLive({ context, log, plan }: Walk): Promise<boolean> {
+/** Of what the log has and the upstream should show there, the newest. */
+export async function liveThere({ context, log, plan }: Walk, limit: number): Promise<readonly KnownPost[]> {
   const { scheme, description } = log;
   const { feedMs } = description;
   const above = feedMs === undefined ? '' : scheme.floorKey(context.serverClock.now() - feedMs);
   const { logId } = context.source;
-  const between = { logId, above, ...(plan.joinKey !== undefined && { upTo: plan.joinKey }), limit: 1 };
-  return (await context.store.timelines.knownBetween(between)).length > 0;
+  const between = { logId, above, ...(plan.joinKey !== undefined && { upTo: plan.joinKey }), limit };
+  return context.store.timelines.knownBetween(between);
 }
 
 /** All that was read, by its place in the log's order. */

@@ -1,6 +1,7 @@
 import { UpstreamError } from '../../errors.ts';
+import type { KnownPost } from '../../stores/timeline-store.ts';
 import type { UpstreamPage } from '../../upstreams/upstream.ts';
-import { readPage } from './ask.ts';
+import { fetchById, readPage } from './ask.ts';
 import { hides, isSinceIdBroken } from './broken-since-id.ts';
 import {
   addPage,
@@ -9,13 +10,16 @@ import {
   isAtEnd,
   isBelowNew,
   isMet,
-  isSomeLive,
+  liveThere,
   placeAll,
   takeDetour,
   type Walk,
 } from './listed.ts';
 import type { SourceContext } from './source-context.ts';
 import type { Stretch, StretchEnd, StretchPlan, WalkedLog } from './stretch.ts';
+
+/** So few posts may all have been deleted: then it is asked whether they were. */
+const FEW = 3;
 
 /** Of posts that are held until they are committed, all at once: a hundred pages of usual ones. */
 const MAX_BYTES = 16_000_000;
@@ -77,17 +81,34 @@ async function endOf(walk: Walk): Promise<'end' | 'cut' | undefined> {
   const { notes } = walk.context;
   const { sinceId } = walk;
   const id = walk.pages.findLast(({ ids }) => ids.length > 0)?.ids.at(-1);
-  if (isMet(walk) || !(await isSomeLive(walk))) {
+  const live = isMet(walk) ? [] : await liveThere(walk, FEW + 1);
+  if (live.length === 0) {
     if (sinceId !== undefined && id !== undefined) notes.end = { sinceId, id };
     return 'end';
   }
-  if (sinceId === undefined || notes.doubt?.sinceId === sinceId) return isBelowNew(walk) ? 'cut' : 'end';
+  if (sinceId === undefined || notes.doubt?.sinceId === sinceId)
+    return isBelowNew(walk) && !(await areGone(walk, live)) ? 'cut' : 'end';
   notes.doubt = { sinceId, isSettled: false };
   walk.doubted = sinceId;
   walk.sinceId = undefined;
   walk.next = walk.plan.next;
   walk.before = walk.plan.before;
   return undefined;
+}
+
+/** True where these are few, and the upstream says of each that it is deleted. */
+async function areGone({ context }: Walk, live: readonly KnownPost[]): Promise<boolean> {
+  if (live.length > FEW || !context.requests.mayReadById()) return false;
+  try {
+    for (const { upstreamId } of live) {
+      const { gone } = await fetchById(context, [upstreamId]);
+      if (!gone.includes(upstreamId)) return false;
+    }
+    return true;
+  } catch (error) {
+    if (context.signal.aborted || !(error instanceof UpstreamError)) throw error;
+    return false;
+  }
 }
 
 async function finish(

@@ -12,6 +12,8 @@ export interface Schedule {
   asked(): boolean;
   /** True for two minutes after a reader asked. */
   isWatched(): boolean;
+  /** ms since the last poll began; Infinity before the first. */
+  agoMs(): number;
   /** ms until the least interval since the last poll is over. */
   youngMs(): number;
   /** ms until the next poll is due, if nobody asks. */
@@ -55,6 +57,7 @@ export function createSchedule(deps: {
       return !wasWatched;
     },
     isWatched,
+    agoMs: () => clock.monotonic() - beganAtMs,
     youngMs: () => leftMs(minIntervalMs),
     dueMs() {
       if (isFirst || isWatched()) return leftMs(minIntervalMs);

@@ -60,6 +60,7 @@ export function createWorker(deps: WorkerDeps): SourceWorker {
       state.pollsInARow = kind === 'poll' ? state.pollsInARow + 1 : 0;
       await (kind === 'poll' ? runPoll(parts) : runRepair(parts, kind));
     },
+    polledAgoMs: parts.schedule.agoMs,
     async adopt() {
       noteGaps(parts, await store.timelines.readLog(source.logId));
       const before = await status.read();

@@ -185,6 +185,20 @@ describe('the dispatcher', () => {
     assert.ok(Math.min(...jobs) >= 2, `${jobs}`);
   });
 
+  it('begins with the one whose last poll is the longest ago, whichever gateway it was', async () => {
+    const throttles = [{ requests: 450, windowMs: 900_000, counts: 'pages' as const }];
+    const ago = [3000, 9000, 1000, 7000, 5000];
+    const { clock, dispatcher, sources } = await desk(...ago.map((polledAgoMs) => ({ throttles, polledAgoMs })));
+    for (const source of sources) Object.assign(source, { wants: [{ kind: 'poll' }], mostJobs: 1 });
+    dispatcher.wake();
+    await clock.advance(60_000);
+    const begun = sources.map(({ jobs }, n) => [jobs[0]?.atMs ?? 0, ago[n]] as const).sort(([a], [b]) => a - b);
+    assert.deepEqual(
+      begun.map(([, agoMs]) => agoMs),
+      [9000, 7000, 5000, 3000, 1000],
+    );
+  });
+
   it('gives the turns of an endpoint and of the token to each of several endpoints', async () => {
     const { clock, dispatcher, sources } = await desk(
       { endpoint: 'user' },

@@ -17,6 +17,7 @@ export interface SourceOptions {
   readonly endpoint?: string;
   readonly polling?: Partial<SourcePolling>;
   readonly maxPostsPerDay?: number;
+  readonly polledAgoMs?: number;
   readonly requestsSent?: () => number;
   readonly logId?: string;
   /** What a job does; one page by default. */
@@ -178,6 +179,7 @@ function join(
           pool: want.kind === 'poll' ? 'poll' : 'repair',
           ...want,
         })),
+      polledAgoMs: () => options.polledAgoMs ?? 0,
       async work(kind) {
         one.jobs.push({ kind, atMs: clock.monotonic() });
         await work(requests, kind);

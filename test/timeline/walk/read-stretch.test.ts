@@ -44,7 +44,8 @@ async function walkOf(
     send: (_: unknown, work: () => Promise<unknown>) => work(),
     describe: (work: () => Promise<unknown>) => work(),
     mayGoOn: options.mayGoOn ?? (() => true),
-  } as Pick<Requests, 'send' | 'describe' | 'mayGoOn'> as Requests;
+    mayReadById: () => true,
+  } as Pick<Requests, 'send' | 'describe' | 'mayGoOn' | 'mayReadById'> as Requests;
   const context: SourceContext = {
     ...{ source, store, clock, requests, maxPages: 100, keepMs: 0, notes: { requests: 0, duplicatesDropped: 0 } },
     ...{ signal: new AbortController().signal, serverClock: createServerClock(clock), pace: createPace(clock) },
@@ -129,6 +130,14 @@ for (const [name, options] of [
       for (const id of ids) harness.server.timeline.change(id, { isDeleted: true });
       const stretch = await read();
       assert.deepEqual([stretch.end, stretch.reads.length], ['end', 0]);
+    });
+
+    it('ends where the few that are known were deleted, which the log does not know yet', async () => {
+      for (const isThere of [false, true]) {
+        const { read, harness, ids } = await walkOf({ ...options, known: 3, fresh: 12, feedDepth: 12 });
+        for (const id of isThere ? ids.slice(1) : ids) harness.server.timeline.change(id, { isDeleted: true });
+        assert.equal((await read()).end, isThere ? 'cut' : 'end');
+      }
     });
 
     it('goes on after pages that are short, or show nothing', async () => {
