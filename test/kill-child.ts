@@ -16,7 +16,7 @@ const mastodon = createMastodon(
   { kind: 'mastodon', url, host: 'town.example', keepPrivate: false, timeline: { type: 'public' } },
   { http, clock },
 );
-// Only what headers tell bounds fills and sweeps, so that they are many in the seconds of a test.
+// Only what headers tell bounds fills and rescans, so that they are many in the seconds of a test.
 const upstream = { ...mastodon, describe: async () => ({ ...(await mastodon.describe()), throttles: [] }) };
 const store = await openStore(spec);
 const pollers = createPollers({

@@ -37,7 +37,7 @@ for (const [name, keep, kills, least] of [
   ['Redis', redisServer, KILLS / 2, 18],
 ] as const) {
   describe(`kill -9 of the gateway at random moments, with what it kept on ${name}`, () => {
-    it('leaves every post in the log exactly once, whether a poll, a fill or a sweep was killed', {
+    it('leaves every post in the log exactly once, whether a poll, a fill or a rescan was killed', {
       timeout: 120_000,
     }, async (test) => {
       const seed = Date.now() % 100_000;

@@ -88,7 +88,7 @@ export async function startSimulatedHttp(
   };
 }
 
-/** A limit that nobody reaches, so that fills and sweeps need not wait for it. */
+/** A limit that nobody reaches, so that fills and rescans need not wait for it. */
 function generous(nowMs: number): Record<string, string> {
   return {
     'x-ratelimit-limit': '1000000',

@@ -124,7 +124,7 @@ function evidence({ id, missedBy, passed, shown, lateMs }: Leak): readonly strin
 function describe({ atMs, kind, sinceId, ids, at }: Evidence, id: string): string {
   const from = Math.max(0, at - 2);
   const around = ids.slice(from, from + SHOWN_IDS).map((other) => (other === id ? `[${other}]` : other));
-  const asked = kind === 'sweep' ? 'a sweep' : `since_id=${sinceId ?? ''}`;
+  const asked = kind === 'rescan' ? 'a rescan' : `since_id=${sinceId ?? ''}`;
   return printable(`${isoTime(atMs)} ${asked}: ${ids.length} posts: ${from > 0 ? '… ' : ''}${around.join(' ')} …`);
 }
 

@@ -38,7 +38,7 @@ const common = {
   pollWhen: z.enum(['always', 'asked']).default('always').describe("'asked' is for upstreams that bill."),
   maxPostsPerDay: whole(1, 1_000_000_000)
     .optional()
-    .describe('Not more posts are read in a day (UTC), for upstreams that bill them. Sweeps stop at half of it.'),
+    .describe('Not more posts are read in a day (UTC), for upstreams that bill them. Rescans stop at half of it.'),
   deadlineMs: whole(100, 120_000).default(10_000).describe('For one request as a whole.'),
   allowInsecure: z.boolean().default(false).describe('Allows http: to another machine.'),
 };

@@ -8,8 +8,8 @@ import { cut, listOrder } from './list-order.ts';
 /** What one moment of the shared schedule showed: all ids above `sinceId`, newest first. */
 export interface Observation {
   readonly atMs: number;
-  /** A poll, or a page that Sluice's sweeps and gap fills read. */
-  readonly kind: 'poll' | 'sweep';
+  /** A poll, or a page that Sluice's rescans and gap fills read. */
+  readonly kind: 'poll' | 'rescan';
   readonly sinceId?: string | undefined;
   readonly ids: readonly string[];
 }
@@ -199,10 +199,10 @@ export function createObserver(deps: {
       fetchPosts: upstream.fetchPosts,
       async readPage(request) {
         const isTop = request.next === undefined && request.before === undefined;
-        // Sweeps from the top have no since_id; of opaque ids polls may have none, too.
+        // Rescans from the top have no since_id; of opaque ids polls may have none, too.
         if (isTop && (request.sinceId !== undefined || polls === 0 || isOpaque)) return poll(request);
         const page = await ask(request);
-        const observation = { atMs: clock.now(), kind: 'sweep', ids: order.sort(page.ids) } as const;
+        const observation = { atMs: clock.now(), kind: 'rescan', ids: order.sort(page.ids) } as const;
         // Walks down opaque ids come from the top, where all baselines polled down to their ends.
         observe(observation, page.posts, isOpaque && request.next !== undefined);
         return page;

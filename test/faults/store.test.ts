@@ -119,7 +119,7 @@ describe('a store', () => {
   });
 });
 
-/** Polls, gaps, fills and sweeps, with the fault in the n-th call of the store. Gives how many calls there were. */
+/** Polls, gaps, fills and rescans, with the fault in the n-th call of the store. Gives how many calls there were. */
 async function runWithFault(n: number, fault: 'refused' | 'unanswered'): Promise<number> {
   const clock = createVirtualClock();
   const embedded = await openSqliteStore({ file: ':memory:', clock });

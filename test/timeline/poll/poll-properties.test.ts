@@ -118,7 +118,7 @@ async function live({ scheme, manners, pageSize, overlapMs, latencyMs, posts, fa
     }
   }
   isCalm = true;
-  // By then sweeps were here, too, for what does not fit into the overlap of a busy source.
+  // By then rescans were here, too, for what does not fit into the overlap of a busy source.
   await clock.advance(5 * 3_600_000);
   const entries = await harness.entries();
   const state = await harness.log();

@@ -8,7 +8,7 @@ const sweepIntervalMs = 5 * MINUTE;
 /** Ages in minutes, youngest first, as the file has them. */
 const AGES_MIN = [5, 15, 210, 1440] as const;
 
-describe('the rounds of sweeps', () => {
+describe('the rounds of rescans', () => {
   it('reads nothing before the youngest age and a step have gone by', () => {
     const sweptMs = newRounds(0);
     assert.equal(dueStretch(sweptMs, { nowMs: 10 * MINUTE - 1, sweepIntervalMs }), undefined);

@@ -27,7 +27,7 @@ async function removedIds(house: PollingHarness): Promise<string[]> {
   return (await house.records()).filter(({ kind }) => kind === 'remove').map(({ postId }) => postId);
 }
 
-describe('sweeps', () => {
+describe('rescans', () => {
   for (const scheme of ['mastodon', 'twitter', 'ulid', 'uuidv7'] as const) {
     it(`finds a post that shows hours late, on a server with ${scheme} ids`, async () => {
       const house = await createPollingHarness({ scheme, polling: { overlapMs: 5000 } });
@@ -126,9 +126,9 @@ describe('sweeps', () => {
     house.publish();
     house.pollers.start();
     await townOf(house, 60);
-    const sweeps = house.server.requests.filter(({ sinceId }) => sinceId === undefined).length - 1;
-    assert.ok(sweeps >= 6, `${sweeps} in an hour`);
-    assert.ok(sweeps <= 12 + house.server.requests.length / 10, `${sweeps} of ${house.server.requests.length}`);
+    const rescans = house.server.requests.filter(({ sinceId }) => sinceId === undefined).length - 1;
+    assert.ok(rescans >= 6, `${rescans} in an hour`);
+    assert.ok(rescans <= 12 + house.server.requests.length / 10, `${rescans} of ${house.server.requests.length}`);
     await house.pollers.stop();
   });
 
@@ -160,7 +160,7 @@ describe('sweeps', () => {
     await house.clock.advance(1000);
     for (let n = 0; n < 9; n += 1) house.publish({ agoMs: n });
     await house.clock.advance(30 * MINUTE);
-    assert.ok(house.server.requests.length > 1, 'a sweep came');
+    assert.ok(house.server.requests.length > 1, 'a rescan came');
     assert.equal((await house.entries()).length, 1);
     await house.clock.advance(12 * MINUTE);
     assert.equal((await house.entries()).length, 10);
@@ -197,7 +197,7 @@ describe('removals', () => {
     return { house, ids };
   }
 
-  it('removes a post that is gone twice, a sweep apart', async () => {
+  it('removes a post that is gone twice, a rescan apart', async () => {
     const { house, ids } = await townWithHistory();
     const [doomed = ''] = ids;
     house.server.timeline.change(doomed, { isDeleted: true });
@@ -228,7 +228,7 @@ describe('removals', () => {
     await house.pollers.stop();
   });
 
-  it('takes a closed server for at most 40 deletions a sweep', async () => {
+  it('takes a closed server for at most 40 deletions a rescan', async () => {
     const { house } = await townWithHistory({ fetchById: () => 'gone' });
     const ids = await townOf(house, 15);
     await house.clock.advance(MINUTE);
@@ -238,7 +238,7 @@ describe('removals', () => {
     assert.ok(times.length > 40, `${times.length} in a day`);
     for (const atMs of times) {
       const within = times.filter((other) => other >= atMs && other < atMs + 5 * MINUTE);
-      assert.ok(within.length <= 40, `${within.length} in one sweep`);
+      assert.ok(within.length <= 40, `${within.length} in one rescan`);
     }
     await house.pollers.stop();
   });

@@ -47,7 +47,7 @@ describe('the posts of a day', () => {
     assert.equal((await harness.log()).gaps.length, 1);
     const { length } = harness.server.requests;
     await harness.clock.advance(11 * 3_600_000);
-    assert.equal(harness.server.requests.length, length, 'neither polls nor sweeps');
+    assert.equal(harness.server.requests.length, length, 'neither polls nor rescans');
     assert.equal(await harness.pollers.readsById.takeById(harness.source, 1), 0);
     await harness.clock.advance(2 * 3_600_000);
     assert.deepEqual(new Set((await harness.entries()).slice(1)), new Set(ids));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createPollingHarness, LOG, type PollingHarness } from '../polling-harness.ts';
 
-/** Distances of polls within the next `ms`, in s, sweeps left out. */
+/** Distances of polls within the next `ms`, in s, rescans left out. */
 async function pollsWithin(harness: PollingHarness, ms: number, publishEachMs?: number): Promise<number> {
   const polls = () => harness.server.requests.filter(({ sinceId, next }) => sinceId !== undefined && !next).length;
   const before = polls();
