@@ -10,6 +10,8 @@ export interface Sql {
   all<Row>(text: string, ...values: SqlValue[]): Row[];
   /** Gives how many rows changed. */
   run(text: string, ...values: SqlValue[]): number;
+  /** Another number whenever anybody, this process too, may have written since: while it is the same, so is all that was read. */
+  epoch(): number;
 }
 
 /**
@@ -87,6 +89,8 @@ export function storedJson<T>(text: string): T {
 }
 
 function preparedSql(connection: DatabaseSync): Sql {
+  let epoch = 0;
+  let seen = '';
   const statements = new Map<string, StatementSync>();
   const prepared = (text: string): StatementSync => {
     const known = statements.get(text);
@@ -96,6 +100,14 @@ function preparedSql(connection: DatabaseSync): Sql {
     return statement;
   };
   return {
+    epoch() {
+      // What other connections have committed, and how many rows this one has changed.
+      const others = prepared('PRAGMA data_version').get()?.data_version;
+      const state = `${others} ${prepared('SELECT total_changes() AS rows').get()?.rows}`;
+      if (state !== seen) epoch += 1;
+      seen = state;
+      return epoch;
+    },
     get: <Row>(text: string, ...values: SqlValue[]) => prepared(text).get(...values.map(bound)) as Row | undefined,
     all: <Row>(text: string, ...values: SqlValue[]) => prepared(text).all(...values.map(bound)) as Row[],
     run: (text, ...values) => Number(prepared(text).run(...values.map(bound)).changes),

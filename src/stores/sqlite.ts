@@ -40,10 +40,11 @@ export async function openSqliteStore(options: {
   if (options.maxPages !== undefined) connection.exec(`PRAGMA max_page_count = ${Math.trunc(options.maxPages)}`);
   const db = sqliteDatabase(connection, busyTimeoutMs);
   const feeds = cachedFeeds(sqliteFeeds(db));
+  const posts = sqlitePosts(db);
   return {
     feeds,
     timelines: sqliteTimelines(db),
-    posts: sqlitePosts(db),
+    posts,
     leases: sqliteLeases(db),
     notes: sqliteNotes(db),
     quotas: sqliteQuotas(db),
@@ -55,6 +56,7 @@ export async function openSqliteStore(options: {
     },
     deleteExpired: async (nowMs) => {
       feeds.forgetUnused();
+      posts.forgetUnused();
       const more = db.write((sql) => {
         return [deleteExpiredFeeds, deleteExpiredLeases, deleteFullQuotas, deleteUnneededPosts].map((deleteExpired) =>
           deleteExpired(sql, nowMs, EXPIRED_ROWS),
