@@ -44,7 +44,11 @@ export function outcomeOf({ copies, posts, before, now, edits, homes }: Change):
   const isKept = old !== undefined && present.includes(old);
   const entry = first && !isKept && isShown(first, posts) ? first : undefined;
   const may = new Set(idsOf(mayBeHeld(earlier, old, before)));
-  const changed = isKept ? present.filter((copy) => edits.has(copy.postId) && isShown(copy, posts)) : [];
+  // Its edits were not told while the record by which it stood was removed further on.
+  const isRelisted = (copy: LogRecord) =>
+    !earlier.includes(copy) && earlier.some((other) => other.postId === copy.postId && !isShown(other, posts));
+  const isChanged = (copy: LogRecord) => edits.has(copy.postId) || isRelisted(copy);
+  const changed = isKept ? present.filter((copy) => isChanged(copy) && isShown(copy, posts)) : [];
   const edited = idsOf(changed).filter((id) => may.has(id));
   const staying = new Set(idsOf(isKept || !first ? present : present.filter((copy) => copy === entry)));
   const removed = [...may].filter((id) => !staying.has(id));
