@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { StoreUnavailableError } from '../errors.ts';
 import type { PostId } from '../post.ts';
 import type { EncodedPublication, FeedRecords, InstancePlace } from './feed-records.ts';
 import type { FeedStore, InstanceCut, InstanceHeader, Publication } from './feed-store.ts';
@@ -70,7 +71,8 @@ export function cachedFeeds(records: FeedRecords): CachedFeeds {
       return undefined;
     }
     if (expiresAtMs < nowMs + ttlMs * (1 - RENEWED_PART)) {
-      await records.renew(place, { nowMs, ttlMs, hashes: instance.hashes(0, size) });
+      // The page was read: that its feed may end sooner is no reason to refuse it.
+      await records.renew(place, { nowMs, ttlMs, hashes: instance.hashes(0, size) }).catch(ignoreOutage);
     }
     return {
       ...{ feedId, generatedAtMs, size },
@@ -161,4 +163,8 @@ function decoded(bytes: Uint8Array): DecodedInstance | undefined {
     if (error instanceof RangeError) return undefined;
     throw error;
   }
+}
+
+function ignoreOutage(error: unknown): void {
+  if (!(error instanceof StoreUnavailableError)) throw error;
 }

@@ -1,7 +1,7 @@
 import type { EncodedPublication, FeedRecords, InstancePlace } from './feed-records.ts';
 import type { InstanceHeader, Reference, SuccessorKey } from './feed-store.ts';
 import { EXPIRY_AT } from './instance-codec.ts';
-import { getAll, list, type RedisConnection, sendAll, text } from './redis-connection.ts';
+import { getAll, list, type RedisConnection, text } from './redis-connection.ts';
 import { keyPart, type RedisKeys } from './redis-keys.ts';
 import { redisScript } from './redis-script.ts';
 
@@ -11,6 +11,7 @@ const SUCCESSOR = redisScript('successor', 'instance');
 const RENEW = redisScript('renew', 'instance');
 const PUBLISH = redisScript('publish', 'instance');
 const PURGE = redisScript('purge', 'instance');
+const KEEP_REFERENCES = redisScript('keep-references');
 const PUT_REFERENCES = redisScript('put-references');
 
 /** Not all at once, so that others have their turn. */
@@ -70,7 +71,8 @@ export function redisFeeds(deps: {
       const id = keyPart(feedId);
       const isNextLife = await instances.run(RENEW, [prefix + id, `${prefix}current`], [id, nowMs, ttlMs]);
       if (isNextLife !== 1) return;
-      await sendAll(hashes, (hash) => references.call('pexpire', keys.references + hash, 2 * ttlMs, 'GT'));
+      const names = hashes.map((hash) => keys.references + hash);
+      await inSteps(names, (some) => references.run(KEEP_REFERENCES, some, [ttlMs, 2 * ttlMs]));
     },
     async remove(place) {
       await instances.call('del', keyOf(place));
@@ -96,32 +98,31 @@ export function redisFeeds(deps: {
       return removed + (await instances.deleteAll(prefix));
     },
     async putReferences(all, expiresAtMs) {
-      const collided = new Set<string>();
-      for (let at = 0; at === 0 || at < all.length; at += REFERENCES_AT_ONCE) {
-        const some = all.slice(at, at + REFERENCES_AT_ONCE);
-        if (some.length === 0) await references.call('ping');
-        const results = await put(some, Math.max(1, Math.ceil(expiresAtMs - now())));
-        for (const [n, { hash }] of some.entries()) if (results[n] === 0) collided.add(hash);
-      }
-      return [...collided];
+      if (all.length === 0) await references.call('ping');
+      const ttlMs = Math.max(1, Math.ceil(expiresAtMs - now()));
+      const collided = await inSteps(all, (some) => put(some, ttlMs));
+      return [...new Set(collided.flat())];
     },
   };
 
-  /** One step for all where they lie together, one each in a cluster. */
-  async function put(some: readonly Reference[], ttlMs: number): Promise<readonly unknown[]> {
-    const groups = references.isCluster
-      ? some.map((reference) => [reference])
-      : [some].filter(({ length }) => length > 0);
-    const replies = await Promise.all(
-      groups.map((group) =>
-        references.run(
-          PUT_REFERENCES,
-          group.map(({ hash }) => keys.references + hash),
-          [ttlMs, ...group.flatMap(({ key, postId }) => [key, postId])],
-        ),
-      ),
+  /** One step for many where they lie together, one each in a cluster; the next many after it, so that others have their turn. */
+  async function inSteps<T, R>(all: readonly T[], step: (some: readonly T[]) => Promise<R>): Promise<readonly R[]> {
+    const results: R[] = [];
+    for (let at = 0; at < all.length; at += REFERENCES_AT_ONCE) {
+      const some = all.slice(at, at + REFERENCES_AT_ONCE);
+      results.push(...(await Promise.all((references.isCluster ? some.map((one) => [one]) : [some]).map(step))));
+    }
+    return results;
+  }
+
+  async function put(group: readonly Reference[], ttlMs: number): Promise<readonly string[]> {
+    const reply = await references.run(
+      PUT_REFERENCES,
+      group.map(({ hash }) => keys.references + hash),
+      [ttlMs, ...group.flatMap(({ key, postId }) => [key, postId])],
     );
-    return replies.flatMap(list);
+    const results = list(reply);
+    return group.flatMap(({ hash }, n) => (results[n] === 0 ? [hash] : []));
   }
 }
 

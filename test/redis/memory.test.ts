@@ -45,7 +45,8 @@ describe('a Redis that is full and evicts nothing', () => {
     const full = { name: 'StoreUnavailableError', message: /OOM/ };
     await assert.rejects(store.feeds.publish(publication('bob', 'f2')), full);
     await assert.rejects(appendTo(store, 'town', ['999']), full);
-    await assert.rejects(store.feeds.putReferences(REFERENCES, NOW + HOUR), full);
+    const unknown = { hash: itemOf('another', 0), key: '0', postId: '0' };
+    await assert.rejects(store.feeds.putReferences([unknown], NOW + HOUR), full);
     await assert.rejects(store.leases.acquire({ name: 'poll:town', holder: 'a', ttlMs: HOUR, nowMs: NOW }), full);
 
     assert.equal((await store.feeds.current('ann', NOW)).instance?.feedId, 'f1');

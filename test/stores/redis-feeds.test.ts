@@ -49,6 +49,28 @@ describe('an instance of a version that this release cannot read', () => {
   });
 });
 
+it('references that are there for long enough are not written again', async (t) => {
+  const { feeds } = await open(t);
+  const key = `post:${hash(1)}`;
+  const put = () => feeds.putReferences([reference(1)], Date.now() + HOUR);
+  await put();
+  await redis.client.pexpire(key, 0.97 * HOUR);
+  await put();
+  assert.ok((await redis.client.pttl(key)) <= 0.97 * HOUR);
+  await redis.client.pexpire(key, 0.9 * HOUR);
+  await put();
+  assert.ok((await redis.client.pttl(key)) > 0.97 * HOUR);
+});
+
+it('what an instance names is kept for two lives more, once a life', async (t) => {
+  const { feeds } = await publishBoth(t);
+  const key = `post:${hash(2)}`;
+  await redis.client.pexpire(key, HOUR / 2);
+  // Of all times that lie a life behind one another, one begins a new life.
+  for (let nowMs = NOW; nowMs <= NOW + HOUR; nowMs += HOUR / 10) await feeds.cut(cutOf('ann', 'f1', { nowMs }));
+  assert.ok((await redis.client.pttl(key)) > 1.9 * HOUR);
+});
+
 describe('an instance of which a reference was lost', () => {
   it('is gone for all gateways, and others take its place', async (t) => {
     const first = await publishBoth(t);
