@@ -1,17 +1,18 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { instanceBytes } from './redis-memory/instance-bytes.ts';
+import { instanceBytes, reasonBytes } from './redis-memory/instance-bytes.ts';
 import { createPool } from './redis-memory/pool.ts';
 import { renderReport } from './redis-memory/report.ts';
 import { HEAD, instanceRows, notesOf, rowsOf } from './redis-memory/table.ts';
 import { type Result, runVariant, VARIANTS } from './redis-memory/variants.ts';
 import { claimsOf, isLate } from './redis-memory/verdict.ts';
-import { machine, print } from './side-by-side.ts';
+import { writeBytes } from './redis-memory/write-bytes.ts';
+import { machine, print, short } from './side-by-side.ts';
 
-/** What feeds take in a real Redis over a day that passes in minutes, kept in five ways, and what becomes of the scrolls. */
+/** What feeds take in a real Redis over a day that passes in minutes, kept in eleven ways, and what becomes of the scrolls. */
 const USAGE = `npm run bench:memory -- [options]
 
-  --minutes N   a day passes in so many; 0.5 to 20, default 4: five days in 21 min, 25 where one is played again. Below 4 fewer viewers are loaded.
+  --minutes N   a day passes in so many; 0.5 to 20, default 4: eleven days in 46 min, 50 where one is played again. Below 4 fewer viewers are loaded.
   --viewers N   1,000 to 1,000,000, default 100,000
   --out FILE    the report; default bench-memory.html
 `;
@@ -32,6 +33,16 @@ async function bench(minutes: number, viewers: number): Promise<void> {
   const pool = createPool(1);
   const each = await instanceBytes(pool);
   print('One instance of 500 items with reasons, by MEMORY USAGE', ['key', 'bytes'], instanceRows(each));
+  print(
+    'An instance with as many reasons as items, by MEMORY USAGE',
+    ['reasons', 'bytes'],
+    (await reasonBytes()).map(({ text, bytes }) => [text, bytes.toLocaleString('en')]),
+  );
+  print(
+    'What a page makes Redis write, in bytes',
+    ['page', 'append-only file', 'each replica'],
+    (await writeBytes(pool)).map(({ page, file, replica }) => [page, short(file), short(replica)]),
+  );
   const results: Result[] = [];
   let isAgain = false;
   for (const [n, variant] of VARIANTS.entries()) {

@@ -137,6 +137,35 @@ describe('the id service', () => {
     await Promise.all([stop(), next.stop()]);
   });
 
+  it('goes on at once when the replies to its renewals were lost', async () => {
+    const { clock, generators } = await open();
+    let isLosing = false;
+    const { service, stop } = begin(
+      {
+        ...generators,
+        lease: async (query) => {
+          const lease = await generators.lease(query);
+          if (isLosing) throw new StoreUnavailableError('the reply was lost');
+          return lease;
+        },
+      },
+      clock,
+      'a',
+    );
+    await clock.advance(1);
+    const [before = ''] = service.next('ann', 1);
+    isLosing = true;
+    await clock.advance(3300);
+    isLosing = false;
+    for (let waitedMs = 0; waitedMs < 5000; waitedMs += 500) {
+      await clock.advance(500);
+      const [after = ''] = service.next('ann', 1);
+      assert.ok(BigInt(after) > BigInt(before));
+      assert.equal(generatorOf(after), generatorOf(before));
+    }
+    await stop();
+  });
+
   it('issues nothing while the store waits out a failover', async () => {
     const { clock, generators } = await open();
     let isPaused = false;

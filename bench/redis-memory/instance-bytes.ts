@@ -1,3 +1,5 @@
+import { createRandom } from '../../experiment/random.ts';
+import { encodeInstance } from '../../src/stores/instance-codec.ts';
 import { startRedis } from '../../test/redis-server.ts';
 import { ourKeeper } from './keepers.ts';
 import type { Pool } from './pool.ts';
@@ -36,6 +38,53 @@ export async function instanceBytes(pool: Pool): Promise<InstanceBytes> {
       used: viewerUsedBytes({ ...usage, usedBytes: usage.usedBytes - without }) / VIEWERS,
       reference: reference.bytes / reference.count,
     };
+  } finally {
+    await server.stop();
+  }
+}
+
+/** Of one instance with 500 distinct reasons of so many characters, by MEMORY USAGE of its key. */
+export interface ReasonBytes {
+  readonly text: string;
+  readonly bytes: number;
+}
+
+const WORDS =
+  `because you read liked followed saved shared the a story post article photo about of from by and with this that week
+  month today yesterday morning city garden train bicycle bread coffee music concert river mountain weather election history
+  science planet ocean football chess painting museum language recipe camera winter summer market harbour bridge school`.split(
+    /\s+/,
+  );
+
+/** Words as a recommender's texts have them, and characters at random, which nothing makes smaller. */
+export async function reasonBytes(): Promise<readonly ReasonBytes[]> {
+  const random = createRandom(1);
+  const pick = (from: readonly string[]) => from[Math.floor(random() * from.length)] ?? '';
+  const ofWords = (length: number) => {
+    let text = pick(WORDS);
+    while (text.length < length) text += ` ${pick(WORDS)}`;
+    return text.slice(0, length);
+  };
+  const letters = [...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'];
+  const atRandom = (length: number) => Array.from({ length }, () => pick(letters)).join('');
+  const server = await startRedis();
+  try {
+    const rows: ReasonBytes[] = [];
+    for (const [name, make] of [
+      ['words', ofWords],
+      ['random characters', atRandom],
+    ] as const) {
+      for (const length of [40, 80]) {
+        const items = Array.from({ length: 500 }, () => {
+          const hash = Array.from({ length: 16 }, () => pick([...'0123456789abcdef'])).join('');
+          return { hash, reason: { kind: 'SIMILAR' as const, text: make(length) } };
+        });
+        await server.client.set('instance', encodeInstance({ generatedAtMs: 0, items }));
+        const bytes = (await server.client.memory('USAGE', 'instance', 'SAMPLES', 0)) ?? Number.NaN;
+        rows.push({ text: `500 distinct reasons of ${length} characters, ${name}`, bytes });
+      }
+    }
+    return rows;
   } finally {
     await server.stop();
   }

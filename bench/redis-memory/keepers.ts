@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { zstdCompressSync } from 'node:zlib';
 import { Redis } from 'ioredis';
 import { systemClock } from '../../src/clock.ts';
 import { createForYou, type ForYouRequest } from '../../src/feed/for-you.ts';
@@ -34,7 +35,7 @@ interface KeeperDeps {
 }
 
 /** Lists of the best 500 by plain SET and EX, of which the published rule shows an empty page once they are gone. */
-export function listKeeper(deps: KeeperDeps & { ttlMs: number; render: (order: readonly number[]) => string }): Keeper {
+export function listKeeper(deps: KeeperDeps & { ttlMs: number; render: Render }): Keeper {
   const { pool, render } = deps;
   const redis = new Redis(deps.url, { enableAutoPipelining: true });
   const ttlMs = Math.round(deps.ttlMs / deps.factor);
@@ -58,6 +59,28 @@ export function listKeeper(deps: KeeperDeps & { ttlMs: number; render: (order: r
     async close() {
       redis.disconnect();
     },
+  };
+}
+
+/** What is kept of a feed, of the indexes of its posts. */
+type Render = (order: readonly number[]) => string | Buffer;
+export type Rendering = (pool: Pool) => Render;
+
+/** The ids as 8 bytes each, without reasons. */
+export function packedIds(pool: Pool): Render {
+  const ids = pool.posts.map(({ upstreamId }) => BigInt(upstreamId));
+  return (order) => {
+    const bytes = Buffer.alloc(8 * order.length);
+    for (const [n, index] of order.entries()) bytes.writeBigUInt64BE(BigInt.asUintN(64, ids[index] ?? 0n), 8 * n);
+    return bytes;
+  };
+}
+
+/** What another rendering makes, compressed by zstd at its default level. */
+export function compressed(rendering: Rendering): Rendering {
+  return (pool) => {
+    const render = rendering(pool);
+    return (order) => zstdCompressSync(render(order));
   };
 }
 

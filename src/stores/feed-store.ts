@@ -15,8 +15,10 @@ export interface FeedStore {
   /** The viewer's newest live instance, whether or not the alias names it. */
   newest(viewerId: string, nowMs: number): Promise<InstanceHeader | undefined>;
   /**
-   * Items `offset` to `offset + count` of a live instance (fewer at its end), undefined when it is gone. With `hashesFrom`, also
-   * the hashes of the items from there to `offset`. Lengthens the instance's life, never the alias's.
+   * Items `offset` to `offset + count` of a live instance (fewer at its end), undefined when it is gone: expired, evicted, of a
+   * version that this release cannot read, or with a reference lost of what it would give. With `hashesFrom`, also the hashes of
+   * the items from there to `offset`. Lengthens the instance's life once a twentieth of it has passed, never the alias's: it
+   * lives for at least 19 twentieths of `ttlMs` after its last cut.
    */
   cut(query: {
     viewerId: string;
@@ -30,7 +32,8 @@ export interface FeedStore {
   /**
    * Makes the instance live and the current one, if the alias still is `replaces` (absent: no live alias), or names an
    * instance that is gone; gives the winner. Sent twice, it changes nothing.
-   * At most `keep` live instances a viewer: the one read longest ago goes, never the current one.
+   * At most `keep` live instances a viewer: the one read longest ago goes (to a twentieth of a life), never the current one.
+   * What its hashes name was put for two lives just before.
    */
   publish(publication: Publication & { replaces?: string | undefined; aliasTtlMs: number }): Promise<InstanceHeader>;
   /** Makes the instance the one successor of (feedId, offset), unless a live one is there: gives the winner. Never the current one. */
@@ -79,7 +82,7 @@ export interface InstanceHeader {
 export interface InstanceCut extends InstanceHeader {
   /** What `hashesFrom` asked for, else none. */
   readonly earlierHashes: readonly string[];
-  /** `postId` is absent when the reference was lost. */
+  /** Stores give the `postId` of each: an instance of which one was lost is gone. */
   readonly items: readonly (InstanceItem & { readonly postId?: PostId | undefined })[];
 }
 

@@ -1,83 +1,133 @@
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { Reason } from '../recommenders/recommender.ts';
 import type { FeedInstance, InstanceItem } from './feed-store.ts';
 
 // Header, big-endian: magic 0..3, version 4, bytes of the plane an item 5, reasons 6..7, count 8..11,
 // bytes of the reasons' table 12..15, generatedAtMs as a double 16..23, and where the store keeps it here, when it expires (Unix
 // ms as a double, else 0) 24..31.
-// Then 8 bytes of hash an item, then the plane, then the table as JSON.
+// Then 8 bytes of hash an item, then the plane, then the table as JSON; with version 2 it is compressed by zstd.
 const HEADER_BYTES = 32;
 const HASH_BYTES = 8;
+const HASH_DIGITS = 2 * HASH_BYTES;
 const MAGIC = 0x534c4649;
-const VERSION = 1;
+const PLAIN = 1;
+const COMPRESSED = 2;
+
+/** A few reasons are not worth it, and stay as the release before reads them. */
+const MAX_PLAIN_TABLE_BYTES = 1024;
+/** What a table may come to: 65,535 reasons of 80 characters, each of 6 bytes where JSON escapes it. */
+const MAX_TABLE_BYTES = 40_000_000;
+
+/** Where an instance holds when it expires. */
+export const EXPIRY_AT = 24;
 
 /** The most items of an instance. */
 export const MAX_INSTANCE_ITEMS = 100_000;
 
 /**
- * An instance in 32 bytes, 8 an item, and 1 or 2 more an item when there are reasons, each of which is kept once.
- * Throws RangeError for hashes that are not 16 lower-case hex digits and for too many items or reasons.
- * A release writes the version that the release before it reads, so that both may run on one store.
+ * An instance in 32 bytes, 8 an item, and 1 or 2 more an item when there are reasons, each of which is kept once, compressed
+ * where they are many. Throws RangeError for hashes that are not 16 lower-case hex digits and for too many items or reasons.
+ * A release writes versions that the release before it reads, but for many distinct reasons, so that both may run on one store:
+ * to the older one those are gone.
  */
 export function encodeInstance({ generatedAtMs, items }: Omit<FeedInstance, 'feedId'>, expiresAtMs = 0): Buffer {
-  const reasons = [...new Set(items.flatMap(({ reason }) => (reason ? [reasonText(reason)] : [])))];
-  const numbers = new Map(reasons.map((reason, index) => [reason, index + 1]));
-  const width = reasons.length === 0 ? 0 : reasons.length <= 0xff ? 1 : 2;
+  const { texts, numberOf } = numbered(items);
+  const width = widthOf(texts.length);
   if (items.length > MAX_INSTANCE_ITEMS) throw new RangeError(`an instance holds at most ${MAX_INSTANCE_ITEMS} items`);
-  if (reasons.length > 0xffff) throw new RangeError('an instance holds at most 65535 distinct reasons');
+  if (texts.length > 0xffff) throw new RangeError('an instance holds at most 65535 distinct reasons');
 
-  const table = Buffer.from(reasons.length === 0 ? '' : `[${reasons.join()}]`);
+  const plain = Buffer.from(texts.length === 0 ? '' : `[${texts.join()}]`);
+  const version = plain.length > MAX_PLAIN_TABLE_BYTES ? COMPRESSED : PLAIN;
+  const table = version === COMPRESSED ? zstdCompressSync(plain) : plain;
   const planeAt = HEADER_BYTES + items.length * HASH_BYTES;
   const tableAt = planeAt + items.length * width;
   const bytes = Buffer.alloc(tableAt + table.length);
   bytes.writeUInt32BE(MAGIC, 0);
-  bytes.writeUInt8(VERSION, 4);
+  bytes.writeUInt8(version, 4);
   bytes.writeUInt8(width, 5);
-  bytes.writeUInt16BE(reasons.length, 6);
+  bytes.writeUInt16BE(texts.length, 6);
   bytes.writeUInt32BE(items.length, 8);
   bytes.writeUInt32BE(table.length, 12);
   bytes.writeDoubleBE(generatedAtMs, 16);
-  bytes.writeDoubleBE(expiresAtMs, 24);
-  for (const [index, { hash, reason }] of items.entries()) {
-    if (!/^[0-9a-f]{16}$/.test(hash)) throw new RangeError('a hash must be 16 lower-case hex digits');
-    bytes.write(hash, HEADER_BYTES + index * HASH_BYTES, 'hex');
-    if (reason) bytes.writeUIntBE(numbers.get(reasonText(reason)) ?? 0, planeAt + index * width, width);
+  bytes.writeDoubleBE(expiresAtMs, EXPIRY_AT);
+  if (!items.every(({ hash }) => /^[0-9a-f]{16}$/.test(hash))) {
+    throw new RangeError('a hash must be 16 lower-case hex digits');
+  }
+  bytes.write(items.map(({ hash }) => hash).join(''), HEADER_BYTES, 'hex');
+  for (const [index, { reason }] of items.entries()) {
+    if (reason) bytes.writeUIntBE(numberOf.get(reason) ?? 0, planeAt + index * width, width);
   }
   table.copy(bytes, tableAt);
   return bytes;
 }
 
-/**
- * Items `offset` to `offset + count` (fewer at the end, none past it; all by default), with what the header tells.
- * Throws RangeError for bytes that encodeInstance did not make.
- */
-export function decodeInstance(bytes: Uint8Array, offset = 0, count = MAX_INSTANCE_ITEMS): DecodedInstance {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const header = readHeader(buffer);
-  const reasons = readReasons(buffer.subarray(header.tableAt), header.reasons);
-  const items: InstanceItem[] = [];
-  const end = Math.min(header.size, offset + count);
-  for (let index = Math.max(0, offset); index < end; index++) {
-    const hashAt = HEADER_BYTES + index * HASH_BYTES;
-    const hash = buffer.toString('hex', hashAt, hashAt + HASH_BYTES);
-    const number = header.width === 0 ? 0 : buffer.readUIntBE(header.planeAt + index * header.width, header.width);
-    if (number > reasons.length) throw new RangeError(`item ${index} names reason ${number} of ${reasons.length}`);
-    const reason = reasons[number - 1];
-    items.push(reason ? { hash, reason } : { hash });
-  }
-  return { generatedAtMs: header.generatedAtMs, size: header.size, items };
-}
-
+/** An instance that was read. */
 export interface DecodedInstance {
   readonly generatedAtMs: number;
-  /** Of the whole instance. */
+  /** How many items it has. */
   readonly size: number;
-  readonly items: readonly InstanceItem[];
+  /** About what it takes in memory. */
+  readonly bytes: number;
+  /** Items `offset` to `offset + count`: fewer at the end, none past it. */
+  items(offset: number, count: number): readonly InstanceItem[];
+  /** The hashes of items `from` to `to`, without that one. */
+  hashes(from: number, to: number): readonly string[];
+}
+
+/** Throws RangeError for bytes that encodeInstance did not make, or that of a later release did. */
+export function decodeInstance(encoded: Uint8Array): DecodedInstance {
+  const buffer = Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength);
+  const { version, width, size, generatedAtMs, planeAt, tableAt, ...header } = readHeader(buffer);
+  const reasons = readReasons(plainTable(buffer.subarray(tableAt), version), header.reasons);
+  // The one text, from which the hashes are cut, takes a quarter of what as many texts do.
+  const digits = buffer.toString('hex', HEADER_BYTES, planeAt);
+  const numbers = Array.from({ length: width === 0 ? 0 : size }, (_, n) =>
+    buffer.readUIntBE(planeAt + n * width, width),
+  );
+  const wrong = numbers.findIndex((number) => number > reasons.length);
+  if (wrong >= 0) throw new RangeError(`item ${wrong} names reason ${numbers[wrong]} of ${reasons.length}`);
+  const hashAt = (index: number) => digits.slice(index * HASH_DIGITS, (index + 1) * HASH_DIGITS);
+  const range = <T>(from: number, to: number, make: (index: number) => T): readonly T[] => {
+    const first = Math.max(0, from);
+    return Array.from({ length: Math.max(0, Math.min(size, to) - first) }, (_, n) => make(first + n));
+  };
+  return {
+    generatedAtMs,
+    size,
+    bytes: 1000 + digits.length + 8 * numbers.length + reasons.reduce((sum, { text }) => sum + 80 + 2 * text.length, 0),
+    hashes: (from, to) => range(from, to, hashAt),
+    items: (offset, count) =>
+      range(offset, offset + count, (index) => {
+        const reason = reasons[(numbers[index] ?? 0) - 1];
+        return reason ? { hash: hashAt(index), reason } : { hash: hashAt(index) };
+      }),
+  };
+}
+
+/** Each distinct reason's text, and the number of each reason, from 1: those that say the same have one. */
+function numbered(items: readonly InstanceItem[]) {
+  const byText = new Map<string, number>();
+  const numberOf = new Map<Reason, number>();
+  for (const { reason } of items) {
+    if (!reason || numberOf.has(reason)) continue;
+    const text = reasonText(reason);
+    const number = byText.get(text) ?? byText.size + 1;
+    byText.set(text, number);
+    numberOf.set(reason, number);
+  }
+  return { texts: [...byText.keys()], numberOf };
+}
+
+/** Bytes of the plane an item. */
+function widthOf(reasons: number): number {
+  return reasons === 0 ? 0 : reasons <= 0xff ? 1 : 2;
 }
 
 function readHeader(buffer: Buffer) {
   if (buffer.length < HEADER_BYTES) throw new RangeError(`an instance has at least 32 bytes, got ${buffer.length}`);
   if (buffer.readUInt32BE(0) !== MAGIC) throw new RangeError('these bytes are not an instance');
-  if (buffer.readUInt8(4) !== VERSION) throw new RangeError(`instance version ${buffer.readUInt8(4)} is unknown`);
+  const version = buffer.readUInt8(4);
+  if (version !== PLAIN && version !== COMPRESSED) throw new RangeError(`instance version ${version} is unknown`);
   const width = buffer.readUInt8(5);
   const reasons = buffer.readUInt16BE(6);
   const size = buffer.readUInt32BE(8);
@@ -86,15 +136,23 @@ function readHeader(buffer: Buffer) {
   const tableAt = planeAt + size * width;
   const length = tableAt + buffer.readUInt32BE(12);
   if (length !== buffer.length) throw new RangeError(`this instance has ${length} bytes, got ${buffer.length}`);
-  const widthFits = width === (reasons === 0 ? 0 : reasons <= 0xff ? 1 : 2);
-  const areTimes = Number.isFinite(generatedAtMs) && Number.isFinite(buffer.readDoubleBE(24));
-  if (!widthFits || !areTimes) throw new RangeError('this header is not ours');
-  return { width, reasons, size, generatedAtMs, planeAt, tableAt };
+  const areTimes = Number.isFinite(generatedAtMs) && Number.isFinite(buffer.readDoubleBE(EXPIRY_AT));
+  if (width !== widthOf(reasons) || !areTimes) throw new RangeError('this header is not ours');
+  return { version, width, reasons, size, generatedAtMs, planeAt, tableAt };
 }
 
 /** One spelling a reason, whatever else the object carries. */
 function reasonText({ kind, text }: Reason): string {
   return JSON.stringify([kind, text]);
+}
+
+function plainTable(table: Buffer, version: number): Buffer {
+  if (version === PLAIN) return table;
+  try {
+    return zstdDecompressSync(table, { maxOutputLength: MAX_TABLE_BYTES });
+  } catch (cause) {
+    throw new RangeError("the reasons' table cannot be decompressed", { cause });
+  }
 }
 
 function readReasons(table: Buffer, count: number): readonly Reason[] {

@@ -26,6 +26,8 @@ export function flatten(post: Post, depth = 0): readonly FlatPost[] {
  * A nested post that `find` does not know is left out.
  */
 export function join(flat: FlatPost, find: (id: PostId) => FlatPost | undefined, depth = 0): Post {
+  // The very object, so that one that is kept need not be copied for every page.
+  if (flat.repostOf === undefined && flat.quoted === undefined) return flat as Post;
   const { repostOf, quoted, ...own } = flat;
   const nested = (id: PostId | undefined): Post | undefined => {
     const inner = id !== undefined && depth < MAX_NESTING ? find(id) : undefined;

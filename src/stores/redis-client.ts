@@ -116,9 +116,10 @@ function check(name: string, info: string, mayEvict: boolean): void {
     throw new ConfigError(`store: ${name} is Redis ${version}, required ${LEAST_MAJOR}.0 or newer`);
   }
   const policy = field('maxmemory_policy');
-  if (policy.startsWith('allkeys-') && !mayEvict) {
+  // volatile-random takes references and leases as soon as feeds.
+  if ((policy.startsWith('allkeys-') || policy === 'volatile-random') && !mayEvict) {
     throw new ConfigError(
-      `store: ${name} has maxmemory-policy ${policy}, which would lose logs and leases: required noeviction or volatile-ttl, or a Redis of its own for feeds: store: { feeds, timelines }`,
+      `store: ${name} has maxmemory-policy ${policy}, which would lose more than feeds: required noeviction or volatile-ttl, or a Redis of its own for feeds: store: { feeds, timelines }`,
     );
   }
 }

@@ -7,6 +7,7 @@ export type RedisCommand =
   | 'del'
   | 'exists'
   | 'get'
+  | 'getrange'
   | 'hdel'
   | 'hgetall'
   | 'hmget'

@@ -1,16 +1,17 @@
-import { StoreUnavailableError } from '../errors.ts';
-import type { FeedStore, InstanceCut, InstanceHeader, Publication, Reference, SuccessorKey } from './feed-store.ts';
-import { decodeInstance, encodeInstance } from './instance-codec.ts';
-import { list, type RedisConnection, sendAll, text } from './redis-connection.ts';
+import type { EncodedPublication, FeedRecords, InstancePlace } from './feed-records.ts';
+import type { InstanceHeader, Reference, SuccessorKey } from './feed-store.ts';
+import { EXPIRY_AT } from './instance-codec.ts';
+import { getAll, list, type RedisConnection, text } from './redis-connection.ts';
 import { keyPart, type RedisKeys } from './redis-keys.ts';
 import { redisScript } from './redis-script.ts';
 
-const CURRENT = redisScript('current', 'instance', 'cutting');
+const CURRENT = redisScript('current', 'instance');
 const NEWEST = redisScript('newest', 'instance');
 const SUCCESSOR = redisScript('successor', 'instance');
-const CUT = redisScript('cut', 'instance', 'cutting');
+const RENEW = redisScript('renew', 'instance');
 const PUBLISH = redisScript('publish', 'instance');
 const PURGE = redisScript('purge', 'instance');
+const KEEP_REFERENCES = redisScript('keep-references');
 const PUT_REFERENCES = redisScript('put-references');
 
 /** Not all at once, so that others have their turn. */
@@ -25,79 +26,63 @@ export function redisFeeds(deps: {
   references: RedisConnection;
   keys: RedisKeys;
   now: () => number;
-}): FeedStore {
+}): FeedRecords {
   const { instances, references, keys, now } = deps;
-  /** On one Redis a script reads both at once; where they lie apart it cannot. */
-  const referencesFrom = instances === references && !instances.isCluster ? keys.references : '';
+  const keyOf = ({ viewerId, feedId }: InstancePlace) => keys.feeds(viewerId) + keyPart(feedId);
 
-  async function publish(publication: Publication, as: readonly (string | number)[]): Promise<InstanceHeader> {
-    const { viewerId, instance, nowMs, ttlMs, keep } = publication;
+  async function publish(publication: EncodedPublication, as: readonly (string | number)[]): Promise<InstanceHeader> {
+    const { viewerId, header, bytes, nowMs, ttlMs, keep } = publication;
     const prefix = keys.feeds(viewerId);
-    const feedId = keyPart(instance.feedId);
-    const bytes = encodeInstance(instance, nowMs + ttlMs);
+    const feedId = keyPart(header.feedId);
     const winner = await instances.run(
       PUBLISH,
       [prefix + feedId, `${prefix}current`],
-      [feedId, nowMs, ttlMs, keep, bytes, prefix, referencesFrom, ...as],
+      [feedId, nowMs, ttlMs, keep, bytes, prefix, ...as],
     );
-    if (referencesFrom === '')
-      await keepReferences(
-        instance.items.map(({ hash }) => hash),
-        ttlMs,
-      );
     return readHeader(winner);
   }
 
-  async function keepReferences(hashes: readonly string[], ttlMs: number): Promise<void> {
-    await sendAll(hashes, (hash) => references.call('pexpire', keys.references + hash, 2 * ttlMs, 'GT'));
-  }
-
-  async function readReferences(hashes: readonly string[]): Promise<readonly unknown[]> {
-    return sendAll(hashes, (hash) => references.call('get', keys.references + hash));
-  }
-
-  async function readCut(reply: unknown, ttlMs: number): Promise<InstanceCut | undefined> {
-    const [header, slice, named, all, earlier] = list(reply);
-    if (header === undefined) return undefined;
-    const { items } = decoded(slice as Buffer);
-    if (referencesFrom === '') await keepReferences(hashesOf(all as Buffer), ttlMs);
-    const values = referencesFrom === '' ? await readReferences(items.map(({ hash }) => hash)) : list(named);
-    return {
-      ...readHeader(header),
-      earlierHashes: hashesOf(earlier as Buffer),
-      items: items.map((item, n) => {
-        const postId = postIdOf(values[n]);
-        return postId === undefined ? item : { ...item, postId };
-      }),
-    } satisfies InstanceCut;
-  }
-
   return {
-    async current(viewerId, nowMs, first) {
+    async current(viewerId, nowMs) {
       const prefix = keys.feeds(viewerId);
-      const values = [prefix, nowMs, ...(first ? [first.ttlMs, first.count, referencesFrom] : [])];
-      const reply = await instances.run(CURRENT, [`${prefix}current`], values);
-      const [alias, instance, page] = list(reply);
-      const cut = first && (await readCut(page, first.ttlMs));
+      const [alias, header, expiresAtMs] = list(await instances.run(CURRENT, [`${prefix}current`], [prefix, nowMs]));
       return {
         ...(alias !== undefined && { alias: text(alias) }),
-        ...(instance !== undefined && { instance: readHeader(instance) }),
-        ...(cut && { cut }),
+        ...(header !== undefined && { instance: { ...readHeader(header), expiresAtMs: Number(text(expiresAtMs)) } }),
       };
     },
     async newest(viewerId, nowMs) {
       const prefix = keys.feeds(viewerId);
       return foundHeader(await instances.run(NEWEST, [`${prefix}current`], [prefix, nowMs]));
     },
-    async cut({ viewerId, feedId, offset, count, hashesFrom, nowMs, ttlMs }) {
+    async read(place, nowMs) {
+      const bytes = await instances.call('get', keyOf(place));
+      const expiresAtMs = Buffer.isBuffer(bytes) ? readExpiry(bytes, EXPIRY_AT) : undefined;
+      return Buffer.isBuffer(bytes) && expiresAtMs !== undefined && expiresAtMs > nowMs
+        ? { bytes, expiresAtMs }
+        : undefined;
+    },
+    async expiry(place) {
+      const bytes = await instances.call('getrange', keyOf(place), EXPIRY_AT, EXPIRY_AT + EXPIRY_BYTES - 1);
+      return Buffer.isBuffer(bytes) ? readExpiry(bytes, 0) : undefined;
+    },
+    async renew({ viewerId, feedId }, { nowMs, ttlMs, hashes }) {
       const prefix = keys.feeds(viewerId);
       const id = keyPart(feedId);
-      const reply = await instances.run(
-        CUT,
-        [prefix + id, `${prefix}current`],
-        [id, nowMs, ttlMs, offset, count, referencesFrom, hashesFrom ?? ''],
+      const isNextLife = await instances.run(RENEW, [prefix + id, `${prefix}current`], [id, nowMs, ttlMs]);
+      if (isNextLife !== 1) return;
+      const names = hashes.map((hash) => keys.references + hash);
+      await inSteps(names, (some) => references.run(KEEP_REFERENCES, some, [ttlMs, 2 * ttlMs]));
+    },
+    async remove(place) {
+      await instances.call('del', keyOf(place));
+    },
+    async readReferences(hashes) {
+      const values = await getAll(
+        references,
+        hashes.map((hash) => keys.references + hash),
       );
-      return readCut(reply, ttlMs);
+      return values.map(postIdOf);
     },
     publish: ({ replaces, aliasTtlMs, ...publication }) =>
       publish(publication, ['alias', aliasTtlMs, replaces === undefined ? '' : keyPart(replaces)]),
@@ -113,32 +98,31 @@ export function redisFeeds(deps: {
       return removed + (await instances.deleteAll(prefix));
     },
     async putReferences(all, expiresAtMs) {
-      const collided = new Set<string>();
-      for (let at = 0; at === 0 || at < all.length; at += REFERENCES_AT_ONCE) {
-        const some = all.slice(at, at + REFERENCES_AT_ONCE);
-        if (some.length === 0) await references.call('ping');
-        const results = await put(some, Math.max(1, Math.ceil(expiresAtMs - now())));
-        for (const [n, { hash }] of some.entries()) if (results[n] === 0) collided.add(hash);
-      }
-      return [...collided];
+      if (all.length === 0) await references.call('ping');
+      const ttlMs = Math.max(1, Math.ceil(expiresAtMs - now()));
+      const collided = await inSteps(all, (some) => put(some, ttlMs));
+      return [...new Set(collided.flat())];
     },
   };
 
-  /** One step for all where they lie together, one each in a cluster. */
-  async function put(some: readonly Reference[], ttlMs: number): Promise<readonly unknown[]> {
-    const groups = references.isCluster
-      ? some.map((reference) => [reference])
-      : [some].filter(({ length }) => length > 0);
-    const replies = await Promise.all(
-      groups.map((group) =>
-        references.run(
-          PUT_REFERENCES,
-          group.map(({ hash }) => keys.references + hash),
-          [ttlMs, ...group.flatMap(({ key, postId }) => [key, postId])],
-        ),
-      ),
+  /** One step for many where they lie together, one each in a cluster; the next many after it, so that others have their turn. */
+  async function inSteps<T, R>(all: readonly T[], step: (some: readonly T[]) => Promise<R>): Promise<readonly R[]> {
+    const results: R[] = [];
+    for (let at = 0; at < all.length; at += REFERENCES_AT_ONCE) {
+      const some = all.slice(at, at + REFERENCES_AT_ONCE);
+      results.push(...(await Promise.all((references.isCluster ? some.map((one) => [one]) : [some]).map(step))));
+    }
+    return results;
+  }
+
+  async function put(group: readonly Reference[], ttlMs: number): Promise<readonly string[]> {
+    const reply = await references.run(
+      PUT_REFERENCES,
+      group.map(({ hash }) => keys.references + hash),
+      [ttlMs, ...group.flatMap(({ key, postId }) => [key, postId])],
     );
-    return replies.flatMap(list);
+    const results = list(reply);
+    return group.flatMap(({ hash }, n) => (results[n] === 0 ? [hash] : []));
   }
 }
 
@@ -155,23 +139,18 @@ function readHeader(reply: unknown): InstanceHeader {
   return { feedId: text(feedId), generatedAtMs: Number(text(generatedAtMs)), size: Number(size) };
 }
 
+const EXPIRY_BYTES = 8;
+
+/** Undefined where there is none: GETRANGE of a key that is not there is empty. */
+function readExpiry(bytes: Buffer, at: number): number | undefined {
+  return bytes.length < at + EXPIRY_BYTES ? undefined : bytes.readDoubleBE(at);
+}
+
 /** @see lua/put-references.lua */
-function postIdOf(value: unknown): string | undefined {
-  if (!Buffer.isBuffer(value)) return undefined;
+function postIdOf(value: Buffer | undefined): string | undefined {
+  if (!value) return undefined;
   const colon = value.indexOf(':');
   return value[0] === 0x3d
     ? value.toString('utf8', 1)
     : value.toString('utf8', colon + 1 + Number(value.toString('latin1', 0, colon)));
-}
-
-function hashesOf(bytes: Buffer): readonly string[] {
-  return Array.from({ length: bytes.length / 8 }, (_, n) => bytes.toString('hex', 8 * n, 8 * n + 8));
-}
-
-function decoded(bytes: Buffer) {
-  try {
-    return decodeInstance(bytes);
-  } catch (cause) {
-    throw new StoreUnavailableError('the store holds an instance that cannot be read', { cause });
-  }
 }

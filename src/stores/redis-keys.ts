@@ -6,7 +6,10 @@ export function keyPart(text: string): string {
   if (text === '') return '%';
   if (/^[\w.-]+$/.test(text)) return text;
   return text.replace(/[\ud800-\udbff][\udc00-\udfff]|[^\w.-]/g, (character) => {
-    if (!character.isWellFormed()) return `%u${character.charCodeAt(0).toString(16).toUpperCase()}`;
+    const code = character.charCodeAt(0);
+    // Every post id has an `@`: the usual case, without a Buffer.
+    if (code < 0x80) return `%${code.toString(16).toUpperCase().padStart(2, '0')}`;
+    if (!character.isWellFormed()) return `%u${code.toString(16).toUpperCase()}`;
     return Buffer.from(character).reduce(
       (all, byte) => `${all}%${byte.toString(16).toUpperCase().padStart(2, '0')}`,
       '',

@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '../clock.ts';
+import { cachedFeeds } from './cached-feeds.ts';
 import { connectRedis, DEADLINE_MS, subscribeRedis } from './redis-client.ts';
 import { type RedisConnection, redisConnection } from './redis-connection.ts';
 import { redisFeeds } from './redis-feeds.ts';
@@ -35,10 +36,14 @@ export async function openRedisStore(
   const subscriber = subscribeRedis(spec.timelines, channel);
   const keys = redisKeys(spec.timelines.keyPrefix ?? '');
   const feedKeys = redisKeys(spec.feeds.keyPrefix ?? '');
+  const feeds = cachedFeeds(
+    redisFeeds({ instances, references: main, keys: { ...keys, feeds: feedKeys.feeds }, now: clock.now }),
+  );
+  const posts = redisPosts(main, keys);
   return {
-    feeds: redisFeeds({ instances, references: main, keys: { ...keys, feeds: feedKeys.feeds }, now: clock.now }),
+    feeds,
     timelines: redisTimelines(main, keys, clock.now),
-    posts: redisPosts(main, keys),
+    posts,
     leases: redisLeases(main, keys),
     notes: redisNotes(main, keys),
     quotas: redisQuotas(main, keys),
@@ -49,6 +54,8 @@ export async function openRedisStore(
       await Promise.all([main.call('ping'), instances.call('ping')]);
     },
     async deleteExpired() {
+      feeds.forgetUnused();
+      posts.forgetUnused();
       // Redis removes what has expired by itself.
       await main.call('ping');
       return false;

@@ -10,6 +10,8 @@ export interface Sql {
   all<Row>(text: string, ...values: SqlValue[]): Row[];
   /** Gives how many rows changed. */
   run(text: string, ...values: SqlValue[]): number;
+  /** Another number whenever anybody, this process too, may have written since: while it is the same, so is all that was read. */
+  epoch(): number;
 }
 
 /**
@@ -21,14 +23,16 @@ export interface SqliteDatabase {
   read<T>(work: (sql: Sql) => T): T;
   /** Survives kill -9 once it returns; a power cut may take it back. For what may be lost or made again. */
   write<T>(work: (sql: Sql) => T): T;
+  /** As `write`, but where another process is writing nothing is done: for what can be done later. */
+  writeIfFree(work: (sql: Sql) => void): void;
   /** Survives a power cut too, as far as the disk keeps its word. */
   writeDurably<T>(work: (sql: Sql) => T): T;
   /** May be called twice. */
   close(): void;
 }
 
-/** Wraps an open connection whose schema is current. */
-export function sqliteDatabase(connection: DatabaseSync): SqliteDatabase {
+/** Wraps an open connection whose schema is current. `busyTimeoutMs`: how long it waits for another process that is writing. */
+export function sqliteDatabase(connection: DatabaseSync, busyTimeoutMs: number): SqliteDatabase {
   const sql = preparedSql(connection);
   let synchronous = '';
 
@@ -53,9 +57,21 @@ export function sqliteDatabase(connection: DatabaseSync): SqliteDatabase {
     });
   }
 
+  function writeIfFree(work: (sql: Sql) => void): void {
+    connection.exec('PRAGMA busy_timeout = 0');
+    try {
+      write('NORMAL', work);
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+    } finally {
+      connection.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
+    }
+  }
+
   return {
     read: (work) => told(() => transaction('BEGIN', work)),
     write: (work) => write('NORMAL', work),
+    writeIfFree: (work) => told(() => writeIfFree(work)),
     writeDurably: (work) => write('FULL', work),
     close: () => {
       if (connection.isOpen) told(() => connection.close());
@@ -73,6 +89,8 @@ export function storedJson<T>(text: string): T {
 }
 
 function preparedSql(connection: DatabaseSync): Sql {
+  let epoch = 0;
+  let seen = '';
   const statements = new Map<string, StatementSync>();
   const prepared = (text: string): StatementSync => {
     const known = statements.get(text);
@@ -82,6 +100,14 @@ function preparedSql(connection: DatabaseSync): Sql {
     return statement;
   };
   return {
+    epoch() {
+      // What other connections have committed, and how many rows this one has changed.
+      const others = prepared('PRAGMA data_version').get()?.data_version;
+      const state = `${others} ${prepared('SELECT total_changes() AS rows').get()?.rows}`;
+      if (state !== seen) epoch += 1;
+      seen = state;
+      return epoch;
+    },
     get: <Row>(text: string, ...values: SqlValue[]) => prepared(text).get(...values.map(bound)) as Row | undefined,
     all: <Row>(text: string, ...values: SqlValue[]) => prepared(text).all(...values.map(bound)) as Row[],
     run: (text, ...values) => Number(prepared(text).run(...values.map(bound)).changes),
@@ -92,8 +118,13 @@ function bound(value: SqlValue): SQLInputValue {
   return value ?? null;
 }
 
+const SQLITE_BUSY = 5;
 const SQLITE_CONSTRAINT = 19;
 const SQLITE_MISMATCH = 20;
+
+function isBusy(error: unknown): boolean {
+  return (Number((error as { cause?: { errcode?: unknown } }).cause?.errcode) & 0xff) === SQLITE_BUSY;
+}
 
 /** Runs `work` and says what SQLite's errors mean to us. A broken constraint is a caller's mistake, not an outage. */
 function told<T>(work: () => T): T {

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { PostId } from '../post.ts';
 import { type FlatPost, flatten, insideIds, join, MAX_NESTING, nestedIds } from './nested-posts.ts';
 import type { GetOptions, PostStore, PostWrite, StoredPost } from './post-store.ts';
@@ -17,11 +18,36 @@ interface PostRow {
   read_at: number;
 }
 
-/** Post bodies, one row a post id. */
-export function sqlitePosts(db: SqliteDatabase): PostStore {
+/** Of posts that stay decoded, with their JSON: about 10,000 usual ones. */
+const MAX_CACHED_BYTES = 48_000_000;
+/** What nobody asks for leaves the process after so long, as it may have been forgotten in the store. */
+const UNUSED_MS = 600_000;
+
+/** A row as it was in that epoch of the file. */
+interface Cached extends PostRow {
+  readonly flat: FlatPost;
+  readonly shownBy: readonly string[];
+  readonly epoch: number;
+}
+
+type Cache = LRUCache<PostId, Cached>;
+
+/**
+ * Post bodies, one row a post id. What was read stays decoded in the process, and is taken again without a look at its row while
+ * nobody has written to the file; after that its JSON is parsed again only where it is another.
+ */
+export function sqlitePosts(db: SqliteDatabase): PostStore & { forgetUnused(): void } {
+  const cache: Cache = new LRUCache({
+    maxSize: MAX_CACHED_BYTES,
+    sizeCalculation: ({ body }) => 1000 + 3 * body.length,
+    ttl: UNUSED_MS,
+    ttlResolution: 1000,
+    updateAgeOnGet: true,
+  });
   return {
-    getPosts: async (ids, options) => db.read((sql) => readPosts(sql, ids, options)),
+    getPosts: async (ids, options) => db.read((sql) => readPosts(sql, cache, ids, options)),
     putPosts: async (writes) => db.write((sql) => writePosts(sql, writes)),
+    forgetUnused: () => cache.purgeStale(),
   };
 }
 
@@ -83,13 +109,16 @@ function namedUntil(sql: Sql, id: PostId): number {
   return row?.until ?? 0;
 }
 
-function readPosts(sql: Sql, ids: readonly PostId[], options: GetOptions = {}): ReadonlyMap<PostId, StoredPost> {
-  const rows = new Map<PostId, (PostRow & { flat: FlatPost }) | undefined>();
+function readPosts(
+  sql: Sql,
+  cache: Cache,
+  ids: readonly PostId[],
+  options: GetOptions = {},
+): ReadonlyMap<PostId, StoredPost> {
+  const epoch = sql.epoch();
+  const rows = new Map<PostId, Cached | undefined>();
   const find = (id: PostId) => {
-    if (!rows.has(id)) {
-      const row = readRow(sql, id);
-      rows.set(id, row && { ...row, flat: storedJson<FlatPost>(row.body) });
-    }
+    if (!rows.has(id)) rows.set(id, readCached(sql, cache, id, epoch));
     return rows.get(id);
   };
 
@@ -98,12 +127,26 @@ function readPosts(sql: Sql, ids: readonly PostId[], options: GetOptions = {}): 
     const row = find(id);
     if (!row || posts.has(id)) return;
     const post = join(row.flat, (inside) => find(inside)?.flat);
-    posts.set(id, { post, readAtMs: row.read_at, shownBy: readShownBy(sql, id) });
+    posts.set(id, { post, readAtMs: row.read_at, shownBy: row.shownBy });
   };
   for (const id of ids) give(id);
   const asked = options.withInside ? [...posts.values()] : [];
   for (const { post } of asked) for (const id of insideIds(post)) give(id);
   return posts;
+}
+
+function readCached(sql: Sql, cache: Cache, id: PostId, epoch: number): Cached | undefined {
+  const cached = cache.get(id);
+  if (cached?.epoch === epoch) return cached;
+  const row = readRow(sql, id);
+  if (!row) {
+    cache.delete(id);
+    return undefined;
+  }
+  const flat = cached?.body === row.body ? cached.flat : storedJson<FlatPost>(row.body);
+  const fresh = { ...row, flat, shownBy: readShownBy(sql, id), epoch };
+  cache.set(id, fresh);
+  return fresh;
 }
 
 function readRow(sql: Sql, id: PostId): PostRow | undefined {

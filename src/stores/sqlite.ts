@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Clock, systemClock } from '../clock.ts';
 import { ConfigError } from '../errors.ts';
+import { cachedFeeds } from './cached-feeds.ts';
 import { localSignals } from './local-signals.ts';
 import { sqliteDatabase } from './sqlite-database.ts';
 import { deleteExpiredFeeds, sqliteFeeds } from './sqlite-feeds.ts';
@@ -37,11 +38,13 @@ export async function openSqliteStore(options: {
   const { file, clock = systemClock, busyTimeoutMs = BUSY_TIMEOUT_MS } = options;
   const connection = await connect(file, clock, busyTimeoutMs);
   if (options.maxPages !== undefined) connection.exec(`PRAGMA max_page_count = ${Math.trunc(options.maxPages)}`);
-  const db = sqliteDatabase(connection);
+  const db = sqliteDatabase(connection, busyTimeoutMs);
+  const feeds = cachedFeeds(sqliteFeeds(db));
+  const posts = sqlitePosts(db);
   return {
-    feeds: sqliteFeeds(db),
+    feeds,
     timelines: sqliteTimelines(db),
-    posts: sqlitePosts(db),
+    posts,
     leases: sqliteLeases(db),
     notes: sqliteNotes(db),
     quotas: sqliteQuotas(db),
@@ -52,6 +55,8 @@ export async function openSqliteStore(options: {
       db.read((sql) => sql.get('SELECT log FROM logs WHERE log = 0'));
     },
     deleteExpired: async (nowMs) => {
+      feeds.forgetUnused();
+      posts.forgetUnused();
       const more = db.write((sql) => {
         return [deleteExpiredFeeds, deleteExpiredLeases, deleteFullQuotas, deleteUnneededPosts].map((deleteExpired) =>
           deleteExpired(sql, nowMs, EXPIRED_ROWS),

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { after, describe, it, type TestContext } from 'node:test';
 import { ConfigError } from '../../src/errors.ts';
 import type { Publication } from '../../src/stores/feed-store.ts';
@@ -15,9 +16,10 @@ const MEMORY = '4mb';
 const IDS = Array.from({ length: 50 }, (_, n) => `${n + 1}`);
 /** Of about 2 kB each: more than fits. */
 const VIEWERS = Array.from({ length: 3_000 }, (_, n) => `viewer-${n}`);
-const REASON = { kind: 'OTHER' as const, text: 'x'.repeat(1500) };
+const REASON = { kind: 'OTHER' as const, text: randomBytes(750).toString('hex') };
 const ITEMS = Array.from({ length: 20 }, (_, n) => ({ hash: itemOf('any', n), reason: REASON }));
-const REFERENCE = { hash: itemOf('any', 0), key: 'story', postId: '1' };
+const REFERENCES = ITEMS.map(({ hash }, n) => ({ hash, key: `${n + 1}`, postId: `${n + 1}` }));
+const SHOWN = ITEMS.map((item, n) => ({ ...item, postId: `${n + 1}` }));
 
 const redis = await startRedis({ args: ['--maxmemory', MEMORY] });
 after(() => redis.stop());
@@ -35,6 +37,7 @@ describe('a Redis that is full and evicts nothing', () => {
   it('refuses writes as an outage, still answers reads, and goes on when there is room', async (t) => {
     const store = await openWith(t, 'noeviction');
     await writeLog(store);
+    await store.feeds.putReferences(REFERENCES, NOW + HOUR);
     await store.feeds.publish(publication('ann', 'f1'));
     const before = await store.timelines.readLog('town');
     await redis.client.config('SET', 'maxmemory', 1);
@@ -42,16 +45,17 @@ describe('a Redis that is full and evicts nothing', () => {
     const full = { name: 'StoreUnavailableError', message: /OOM/ };
     await assert.rejects(store.feeds.publish(publication('bob', 'f2')), full);
     await assert.rejects(appendTo(store, 'town', ['999']), full);
-    await assert.rejects(store.feeds.putReferences([REFERENCE], NOW + HOUR), full);
+    const unknown = { hash: itemOf('another', 0), key: '0', postId: '0' };
+    await assert.rejects(store.feeds.putReferences([unknown], NOW + HOUR), full);
     await assert.rejects(store.leases.acquire({ name: 'poll:town', holder: 'a', ttlMs: HOUR, nowMs: NOW }), full);
 
     assert.equal((await store.feeds.current('ann', NOW)).instance?.feedId, 'f1');
     assert.deepEqual(await store.feeds.current('bob', NOW), {});
     assert.equal((await store.feeds.newest('ann', NOW))?.feedId, 'f1');
-    const { cut } = await store.feeds.current('ann', NOW + MINUTE, { ttlMs: HOUR, count: 10 });
-    assert.deepEqual(cut?.items, ITEMS.slice(0, 10));
-    const page = cutOf('ann', 'f1', { offset: 10, count: 10, nowMs: NOW + 2 * MINUTE });
-    assert.deepEqual((await store.feeds.cut(page))?.items, ITEMS.slice(10));
+    const { cut } = await store.feeds.current('ann', NOW + 5 * MINUTE, { ttlMs: HOUR, count: 10 });
+    assert.deepEqual(cut?.items, SHOWN.slice(0, 10));
+    const page = cutOf('ann', 'f1', { offset: 10, count: 10, nowMs: NOW + 9 * MINUTE });
+    assert.deepEqual((await store.feeds.cut(page))?.items, SHOWN.slice(10));
     assert.deepEqual(await store.timelines.readLog('town'), before);
     await assertLogIsWhole(store);
 
@@ -61,11 +65,12 @@ describe('a Redis that is full and evicts nothing', () => {
 });
 
 describe('a Redis under memory pressure', () => {
-  for (const policy of ['volatile-lru', 'volatile-lfu', 'volatile-random', 'volatile-ttl']) {
+  for (const policy of ['volatile-lru', 'volatile-lfu', 'volatile-ttl']) {
     it(`may lose feeds with ${policy}, which are made again, and never what has no TTL`, async (t) => {
       const store = await openWith(t, policy);
       await writeLog(store);
       const secret = await store.secrets.getOrCreate('tokens', Buffer.from('first'));
+      await store.feeds.putReferences(REFERENCES, NOW + 2 * HOUR);
       await forAll(VIEWERS, (viewerId) => store.feeds.publish(publication(viewerId, 'f1')));
 
       const dangling = await findDangling(store);
@@ -78,8 +83,8 @@ describe('a Redis under memory pressure', () => {
   }
 });
 
-describe('a Redis that may evict everything', () => {
-  for (const policy of ['allkeys-lru', 'allkeys-lfu', 'allkeys-random']) {
+describe('a Redis that may evict everything, or leases and references as soon as feeds', () => {
+  for (const policy of ['allkeys-lru', 'allkeys-lfu', 'allkeys-random', 'volatile-random']) {
     it(`is refused with ${policy}, which the message names with what to do`, async (t) => {
       await openWith(t, 'noeviction');
       await redis.client.config('SET', 'maxmemory-policy', policy);
@@ -100,7 +105,7 @@ describe('a Redis that may evict everything', () => {
     t.after(() => roomy.stop());
     const store = await openWith(t, 'allkeys-lru', { feeds: redis.url, timelines: roomy.url });
     await writeLog(store);
-    await store.feeds.putReferences([REFERENCE], NOW + HOUR);
+    await store.feeds.putReferences(REFERENCES, NOW + HOUR);
     await forAll(VIEWERS, (viewerId) => store.feeds.publish(publication(viewerId, 'f1')));
 
     const dangling = await findDangling(store);

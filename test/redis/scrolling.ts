@@ -41,7 +41,14 @@ export function scrollFeeds(store: Store, viewerIds: readonly string[], name: st
     if (!found) return;
     const isNew = !found.instance || turns % 3 === 0;
     const publication = samplePublication(viewerId, `${viewerId}.${name}.${turns}`);
-    const publish = () => call(() => store.feeds.publish({ ...publication, replaces: found.alias }));
+    const { items } = publication.instance;
+    const publish = () =>
+      call(async () => {
+        const references = items.map(({ hash }) => ({ hash, key: hash, postId: hash }));
+        const put = store.feeds.putReferences(references, publication.nowMs + 2 * HOUR);
+        const [winner] = await Promise.all([store.feeds.publish({ ...publication, replaces: found.alias }), put]);
+        return winner;
+      });
     const header = isNew ? ((await publish()) ?? (await publish())) : found.instance;
     if (header) await readPage(store, { viewerId, header, offset: PAGE * (turns % 4) }, call);
   };

@@ -67,7 +67,7 @@ export function describeExpiry(use: Use): void {
       const store = await use(t);
       const outer = samplePost('post 1', { quoted: samplePost('inner') });
       await store.posts.putPosts([written(outer)]);
-      await store.feeds.putReferences([reference(1)], NOW + HOUR);
+      await store.feeds.putReferences([reference(1)], NOW + 60 * HOUR);
       await store.feeds.publish({ ...publication('ann', 'f1'), ttlMs: 30 * HOUR, aliasTtlMs: HOUR });
       await deleteAllExpired(store, NOW + 29 * HOUR);
       assert.deepEqual(await bodies(store, ['post 1', 'inner']), ['post 1', 'inner']);
@@ -80,7 +80,7 @@ export function describeExpiry(use: Use): void {
       const outer = samplePost('post 1', { quoted: samplePost('inner') });
       const append = [sampleRecord('1', { postId: 'post 1' }), sampleRecord('2')];
       await commitTo(store, 'town', { append, posts: [written(outer), written(samplePost('2'))] });
-      await store.feeds.putReferences([reference(1)], NOW + HOUR);
+      await store.feeds.putReferences([reference(1)], NOW + 60 * HOUR);
       await store.feeds.publish({ ...publication('ann', 'f1'), ttlMs: 30 * HOUR, aliasTtlMs: HOUR });
       await store.timelines.dropLog('town');
       assert.deepEqual(await bodies(store, ['post 1', 'inner', '2']), ['post 1', 'inner']);

@@ -6,8 +6,9 @@ import type { Use } from './contract.ts';
 import { HOUR, NOW } from './samples.ts';
 
 /** Instances, what their hashes name, and how long they live. */
-export function describeFeeds(use: Use): void {
+export function describeFeeds(open: Use): void {
   describe('feed instances', () => {
+    const use = withReferences(open);
     it('are found by nobody before one is published', async (t) => {
       const { feeds } = await use(t);
       assert.deepEqual(await feeds.current('ann', NOW), {});
@@ -17,25 +18,27 @@ export function describeFeeds(use: Use): void {
     });
 
     it('give their items in order with reasons, and the posts that the hashes name', async (t) => {
-      const { feeds } = await use(t);
+      const { feeds } = await open(t);
       const items: InstanceItem[] = [
         { hash: hash(1), reason: { kind: 'POPULAR', text: 'liked by many' } },
         { hash: 'ffffffffffffffff' },
         { hash: '0000000000000000', reason: { kind: 'OTHER', text: 'ünïcode "\u0000' } },
         { hash: hash(4), reason: { kind: 'POPULAR', text: 'liked by many' } },
       ];
-      await feeds.putReferences([reference(1), reference(4)], NOW + HOUR);
+      const named = items.map(({ hash }, n) => ({ hash, key: `story ${n}`, postId: `post ${n}` }));
+      await feeds.putReferences(named, NOW + 2 * HOUR);
       await feeds.publish({ ...publication('ann', 'f1', { items }), aliasTtlMs: HOUR });
+      const whole = items.map((item, n) => ({ ...item, postId: `post ${n}` }));
       const header = { feedId: 'f1', generatedAtMs: NOW, size: 4 };
       assert.deepEqual(await feeds.cut(cutOf('ann', 'f1')), {
         ...header,
         earlierHashes: [],
-        items: [{ ...items[0], postId: 'post 1' }, items[1], items[2], { ...items[3], postId: 'post 4' }],
+        items: whole,
       });
       assert.deepEqual(await feeds.cut(cutOf('ann', 'f1', { offset: 1, count: 2 })), {
         ...header,
         earlierHashes: [],
-        items: [items[1], items[2]],
+        items: whole.slice(1, 3),
       });
     });
 
@@ -105,7 +108,6 @@ export function describeFeeds(use: Use): void {
     it('are found with their first items at once, which counts as a cut', async (t) => {
       const { feeds } = await use(t);
       const items = [1, 2, 3].map((n) => ({ hash: hash(n) }));
-      await feeds.putReferences([reference(1)], NOW + HOUR);
       const first = { count: 2, ttlMs: HOUR };
       assert.deepEqual(await feeds.current('ann', NOW, first), {});
       await feeds.publish({ ...publication('ann', 'f1', { items }), aliasTtlMs: 3 * HOUR });
@@ -113,7 +115,11 @@ export function describeFeeds(use: Use): void {
       assert.deepEqual(await feeds.current('ann', NOW + HOUR - 1, first), {
         alias: 'f1',
         instance: header,
-        cut: { ...header, earlierHashes: [], items: [{ ...items[0], postId: 'post 1' }, items[1]] },
+        cut: {
+          ...header,
+          earlierHashes: [],
+          items: [1, 2].map((n) => ({ hash: hash(n), postId: `post ${n}` })),
+        },
       });
       assert.ok(await feeds.cut(cutOf('ann', 'f1', { nowMs: NOW + 2 * HOUR - 2, ttlMs: 1 })));
       assert.deepEqual(await feeds.current('ann', NOW + 2 * HOUR, first), { alias: 'f1' });
@@ -137,8 +143,8 @@ export function describeFeeds(use: Use): void {
 
     it('keep what their hashes name as long as they live', async (t) => {
       const store = await use(t);
-      await store.feeds.putReferences([reference(1)], NOW + 60_000);
-      await store.feeds.publish({ ...publication('ann', 'f1', { items: [{ hash: hash(1) }] }), aliasTtlMs: HOUR });
+      await store.feeds.putReferences([reference(1)], NOW + 2 * HOUR);
+      await store.feeds.publish({ ...publication('ann', 'f1'), aliasTtlMs: HOUR });
       for (let nowMs = NOW; nowMs < NOW + 5 * HOUR; nowMs += HOUR - 1) {
         await store.deleteExpired(nowMs);
         assert.equal((await store.feeds.cut(cutOf('ann', 'f1', { nowMs })))?.items[0]?.postId, 'post 1');
@@ -175,7 +181,7 @@ export function describeFeeds(use: Use): void {
 
   describe('references', () => {
     it('tell which hashes stand for another key, and keep the others', async (t) => {
-      const store = await use(t);
+      const store = await open(t);
       assert.deepEqual(await store.feeds.putReferences([reference(1), reference(2)], NOW + HOUR), []);
       const clash = { ...reference(1), key: 'another story', postId: 'another post' };
       assert.deepEqual(await store.feeds.putReferences([clash, reference(3), reference(2)], NOW + HOUR), [hash(1)]);
@@ -183,26 +189,35 @@ export function describeFeeds(use: Use): void {
     });
 
     it('tell it of two keys with one hash in one call', async (t) => {
-      const store = await use(t);
+      const store = await open(t);
       const clash = { ...reference(1), key: 'another story', postId: 'another post' };
       assert.deepEqual(await store.feeds.putReferences([reference(1), clash], NOW + HOUR), [hash(1)]);
       assert.deepEqual(await namedPosts(store, [1]), ['post 1']);
     });
 
     it('name the post that was written last for one key', async (t) => {
-      const store = await use(t);
+      const store = await open(t);
       await store.feeds.putReferences([reference(1)], NOW + HOUR);
       assert.deepEqual(await store.feeds.putReferences([{ ...reference(1), postId: 'copy' }], NOW + HOUR), []);
       assert.deepEqual(await namedPosts(store, [1]), ['copy']);
     });
 
     it('may be of any number', async (t) => {
-      const store = await use(t);
+      const store = await open(t);
       const many = Array.from({ length: 40_000 }, (_, index) => reference(index));
       assert.deepEqual(await store.feeds.putReferences(many, NOW + HOUR), []);
       assert.deepEqual(await namedPosts(store, [39_999]), ['post 39999']);
     });
   });
+}
+
+/** Opens stores that know what the hashes of these tests name. */
+export function withReferences(open: Use): Use {
+  return async (t) => {
+    const store = await open(t);
+    await store.feeds.putReferences([1, 2, 3, 4, 5].map(reference), NOW + 99 * HOUR);
+    return store;
+  };
 }
 
 /** The hash that stands for a story in these tests. */

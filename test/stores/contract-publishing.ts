@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Store } from '../../src/stores/store.ts';
 import type { Use } from './contract.ts';
-import { cutOf, publication } from './contract-feeds.ts';
+import { cutOf, publication, withReferences } from './contract-feeds.ts';
 import { HOUR, NOW } from './samples.ts';
 
 const MINUTE = 60_000;
 
 /** Who wins, what is current, and which instances go. */
-export function describePublishing(use: Use): void {
+export function describePublishing(open: Use): void {
+  const use = withReferences(open);
   describe('publish', () => {
     it('makes the instance live and the current one', async (t) => {
       const { feeds } = await use(t);
@@ -112,8 +113,8 @@ export function describePublishing(use: Use): void {
     it('lets the one go that was read longest ago', async (t) => {
       const { feeds } = await use(t);
       await publishInTurn(feeds, 'ann', ['f1', 'f2', 'f3', 'f4']);
-      await feeds.cut(cutOf('ann', 'f1', { nowMs: NOW + 10 }));
-      await publishInTurn(feeds, 'ann', ['f5'], 20);
+      await feeds.cut(cutOf('ann', 'f1', { nowMs: NOW + 4 * MINUTE }));
+      await publishInTurn(feeds, 'ann', ['f5'], 5 * MINUTE);
       assert.deepEqual(await liveOf(feeds, 'ann'), ['f1', 'f3', 'f4', 'f5']);
     });
 

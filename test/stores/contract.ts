@@ -1,5 +1,6 @@
 import { describe, type TestContext } from 'node:test';
 import type { Store } from '../../src/stores/store.ts';
+import { describeCaches, describeLives } from './contract-caches.ts';
 import { describeCommits } from './contract-commit.ts';
 import { describeExpiry } from './contract-expiry.ts';
 import { describeFeeds } from './contract-feeds.ts';
@@ -47,11 +48,13 @@ export function describeStoreContract(name: string, open: () => Promise<Store>, 
     describePosts(use);
     describeFeeds(use);
     describePublishing(use);
+    describeLives(use);
     describeLeases(use, options.passTime);
     describeNotes(use);
     describeQuotas(use);
     describeGenerators(use, options.passTime);
     if (options.expiresByCall ?? true) describeExpiry(use);
+    if (options.spec) describeCaches(use, options.spec);
     if (options.spec) describeSharing(use, options.spec, options.callsOthers ?? false);
   });
 }

@@ -2,16 +2,13 @@
 local HEADER = '>c4BBI2I4I4dd'
 local HEADER_BYTES = 32
 
--- A live instance's header; nil for one that is gone, expired, or not ours.
+-- A live instance's header; nil for one that is gone, expired, not ours, or of a version that this release cannot read.
 local function readHeader(key, nowMs)
   local bytes = redis.call('GETRANGE', key, 0, HEADER_BYTES - 1)
   if #bytes < HEADER_BYTES then return nil end
-  local magic, _, width, reasons, size, tableBytes, generatedAtMs, expiresAtMs = struct.unpack(HEADER, bytes)
-  if magic ~= 'SLFI' or expiresAtMs <= nowMs then return nil end
-  return {
-    bytes = bytes, width = width, size = size, tableBytes = tableBytes,
-    generatedAtMs = generatedAtMs, expiresAtMs = expiresAtMs,
-  }
+  local magic, version, _, _, size, _, generatedAtMs, expiresAtMs = struct.unpack(HEADER, bytes)
+  if magic ~= 'SLFI' or version < 1 or version > 2 or expiresAtMs <= nowMs then return nil end
+  return { size = size, generatedAtMs = generatedAtMs, expiresAtMs = expiresAtMs }
 end
 
 local function told(feedId, header)
@@ -47,19 +44,6 @@ local function feedIdOf(member)
   return member:match('^[^>]+')
 end
 
-local function hexOf(bytes)
-  return (bytes:gsub('.', function(byte) return string.format('%02x', byte:byte()) end))
-end
-
 local function lengthenTtl(key, ttlMs)
   if redis.call('PTTL', key) < ttlMs then redis.call('PEXPIRE', key, ttlMs) end
-end
-
--- Keeps what the hashes name for two lives more. Without a prefix the references lie elsewhere, and the caller does.
-local function keepReferences(prefix, key, size, ttlMs)
-  if prefix == '' then return end
-  local hashes = redis.call('GETRANGE', key, HEADER_BYTES, HEADER_BYTES + 8 * size - 1)
-  for at = 1, #hashes, 8 do
-    redis.call('PEXPIRE', prefix .. hexOf(hashes:sub(at, at + 7)), 2 * ttlMs, 'GT')
-  end
 end
