@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startRedis } from '../test/redis-server.ts';
 import { type Ask, sendAll } from './pages/connections.ts';
-import { type Peer, startGateway, startPeer } from './pages/processes.ts';
+import { type Peer, startEdge, startGateway, startPeer } from './pages/processes.ts';
 import { median, percentile, print, short, sideBySide } from './side-by-side.ts';
 
 /** Pages of ten posts over HTTP beside servers that hand out the same ten from memory, each in a process of its own. */
@@ -38,6 +38,8 @@ const gateways = [
 const asks = await Promise.all(gateways.map(asksOf));
 const [first, firstAsks] = [gateways[0], asks[0]];
 if (!first || !firstAsks) throw new Error('no gateway');
+const edge = await startEdge('Sluice, its edge alone');
+const edgeAsks = await asksOf(edge);
 const served = await servedBy(first, firstAsks);
 const peers: Peer[] = [];
 for (const name of PEERS) peers.push(await startPeer(name, served));
@@ -47,6 +49,7 @@ const rows = (Object.keys(firstAsks) as (keyof Asks)[]).flatMap((page) => [
   ...peers
     .filter(({ name }) => name === 'yoga' || page === 'For You, page 2')
     .map((peer) => ({ page, peer, asks: firstAsks[page] })),
+  ...(page === 'For You, page 2' ? [{ page, peer: edge, asks: edgeAsks[page] }] : []),
   ...gateways.map((peer, n) => ({ page, peer, asks: asks[n]?.[page] ?? [] })),
 ]);
 for (const { peer, asks } of rows) await load(peer, asks, WARM_UP);
@@ -97,7 +100,7 @@ print(
     ];
   }),
 );
-for (const each of [...gateways, ...peers]) each.stop();
+for (const each of [...gateways, edge, ...peers]) each.stop();
 await redis.stop();
 rmSync(folder, { recursive: true, force: true });
 

@@ -3,14 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { systemClock } from '../../src/clock.ts';
 import { type Config, checkSettings } from '../../src/config.ts';
 import { createGateway } from '../../src/gateway.ts';
-import { createPost, NOW_MS, publish } from '../../test/edge-fixture.ts';
+import { publish } from '../../test/edge-fixture.ts';
+import { createPosts } from './posts.ts';
 
 // A gateway as `sluice serve` runs it: node gateway.ts STORE. Its one source is a server on loopback that has nothing new;
 // the posts of the last hours are written to the log by hand. It tells its URL, then its CPU time when asked.
-
-const POSTS = 500;
-const MINUTE_MS = 60_000;
-const TEXT = 'A post as long as most of them are, with a link, a name and a tag in it. '.repeat(4);
 
 const town = await listen(
   createServer(({ url = '/' }, response) => {
@@ -33,41 +30,7 @@ const gateway = await createGateway({ settings, clock: systemClock, version: '0.
 const [source] = gateway.sources;
 if (!source) throw new Error('no source');
 const nowMs = Date.now();
-await publish(
-  { store: gateway.store, time: { nowMs } },
-  source,
-  Array.from({ length: POSTS }, (_, n) =>
-    createPost(source, (NOW_MS - nowMs + (n + 1) * MINUTE_MS) / 1000, {
-      text: TEXT,
-      html: `<p>${TEXT}</p>`,
-      url: `${source.url}/@ada/${n}`,
-      language: 'en',
-      author: {
-        id: `author:${n % 50}@town`,
-        upstreamId: `${n % 50}`,
-        handle: `ada${n % 50}@town`,
-        name: 'Ada Test',
-        url: `${source.url}/@ada${n % 50}`,
-        avatarUrl: `${source.url}/avatars/${n % 50}.webp`,
-        bot: false,
-        emojis: [],
-      },
-      hashtags: n % 3 === 0 ? ['photography', 'town'] : [],
-      media:
-        n % 2 === 0
-          ? [
-              {
-                kind: 'IMAGE',
-                url: `${source.url}/media/${n}.webp`,
-                previewUrl: `${source.url}/small/${n}.webp`,
-                alt: 'A town.',
-              },
-            ]
-          : [],
-      counts: { replies: n % 7, reposts: n % 11, likes: n % 17 },
-    }),
-  ),
-);
+await publish({ store: gateway.store, time: { nowMs } }, source, createPosts(source, nowMs));
 const url = await listen(createServer(gateway.handler));
 gateway.start();
 process.send?.({ url: `${url}/graphql` });

@@ -24,6 +24,11 @@ export function startGateway(name: string, store: string): Promise<Peer> {
   return started(name, fork(new URL('gateway.ts', import.meta.url), [store]));
 }
 
+/** A gateway's edge over pages that are kept: what all else costs is left out. */
+export function startEdge(name: string): Promise<Peer> {
+  return started(name, fork(new URL('edge.ts', import.meta.url)));
+}
+
 /** Installs the peers when they are not there yet. */
 export function startPeer(name: string, served: Served): Promise<Peer> {
   if (!existsSync(new URL('node_modules', PEERS))) {
