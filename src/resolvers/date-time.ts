@@ -18,11 +18,14 @@ export function dateTimeOrNull(ms: number | undefined): string | null {
   return ms === undefined || Number.isNaN(ms) ? null : dateTime(ms);
 }
 
+const WRITTEN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
 /** Takes Unix ms, a Date, or its own form. @see https://scalars.graphql.org/andimarek/date-time.html */
 export const dateTimeScalar = new GraphQLScalarType<string, string>({
   name: 'DateTime',
   specifiedByURL: 'https://scalars.graphql.org/andimarek/date-time.html',
-  serialize: toDateTime,
+  // What `dateTime` wrote is not read again.
+  serialize: (value) => (typeof value === 'string' && WRITTEN.test(value) ? value : toDateTime(value)),
   parseValue: toDateTime,
   parseLiteral: (node) => toDateTime(node.kind === Kind.STRING ? node.value : undefined),
 });

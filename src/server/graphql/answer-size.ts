@@ -1,15 +1,5 @@
-import {
-  defaultFieldResolver,
-  type GraphQLFieldResolver,
-  type GraphQLResolveInfo,
-  type GraphQLSchema,
-  getNamedType,
-  getNullableType,
-  isListType,
-  isObjectType,
-  Kind,
-  type SelectionSetNode,
-} from 'graphql';
+import { type GraphQLResolveInfo, getNamedType, Kind, type SelectionSetNode } from 'graphql';
+import type { PlannedField } from './compiled/plan.ts';
 
 /** What one answer may hold, in UTF-16 units of JSON. */
 export const MAX_ANSWER_LENGTH = 10_000_000;
@@ -37,43 +27,30 @@ export function createAnswerSize(): AnswerSize {
   };
 }
 
-type Resolver = GraphQLFieldResolver<unknown, { readonly answerSize: AnswerSize }>;
-
 /**
- * Has all texts and lists of a schema counted in `context.answerSize`: a list with all that a query selects of its items,
- * before any of them is looked at. Once it is exceeded they are empty, so that the rest of an answer which nobody will get
- * costs next to nothing.
+ * Counts what a resolver returned in `context.answerSize` and returns it: a list with all that a query selects of its items,
+ * before any of them is looked at. Once it is exceeded texts and lists are empty, so that the rest of an answer which nobody
+ * will get costs next to nothing.
  */
-export function countAnswers(schema: GraphQLSchema): GraphQLSchema {
-  for (const type of Object.values(schema.getTypeMap())) {
-    if (!isObjectType(type) || type.name.startsWith('__')) continue;
-    for (const field of Object.values(type.getFields())) {
-      const { name } = getNamedType(field.type);
-      const isText = name === 'String' || name === 'ID';
-      if (isListType(getNullableType(field.type))) field.resolve = counted(field.resolve, chargeList);
-      else if (isText) field.resolve = counted(field.resolve, chargeText);
-    }
+export function chargeAnswer(value: unknown, { definition, info }: PlannedField, context: unknown): unknown {
+  if (typeof value === 'string') {
+    const { name } = getNamedType(definition.type);
+    if ((name !== 'String' && name !== 'ID') || info.parentType.name.startsWith('__')) return value;
+    return sizeOf(context).add(value.length) ? value : '';
   }
-  return schema;
+  return Array.isArray(value) ? chargeList(value, sizeOf(context), info) : value;
 }
 
-type Charge = (value: unknown, size: AnswerSize, info: GraphQLResolveInfo) => unknown;
-
-function counted(resolve: Resolver = defaultFieldResolver, charge: Charge): Resolver {
-  return (source, args, context, info) => {
-    const value = resolve(source, args, context, info);
-    return value instanceof Promise
-      ? value.then((settled) => charge(settled, context.answerSize, info))
-      : charge(value, context.answerSize, info);
-  };
+function sizeOf(context: unknown): AnswerSize {
+  return (context as { readonly answerSize: AnswerSize }).answerSize;
 }
 
-function chargeText(value: unknown, size: AnswerSize): unknown {
-  return typeof value !== 'string' || size.add(value.length) ? value : '';
-}
-
-function chargeList(value: unknown, size: AnswerSize, { fieldNodes, fragments }: GraphQLResolveInfo): unknown {
-  if (!Array.isArray(value)) return value;
+function chargeList(
+  value: readonly unknown[],
+  size: AnswerSize,
+  { fieldNodes, fragments, parentType }: PlannedField['info'],
+): unknown {
+  if (parentType.name.startsWith('__')) return value;
   const texts = value.reduce((sum: number, item: unknown) => sum + (typeof item === 'string' ? item.length : 0), 0);
   const fields = fieldNodes.reduce((sum, { selectionSet }) => sum + fieldsOf(selectionSet, fragments), 1);
   return size.add(texts + value.length * fields * FIELD_LENGTH) ? value : [];

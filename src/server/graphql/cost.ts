@@ -1,5 +1,4 @@
 import {
-  BREAK,
   type DocumentNode,
   GraphQLError,
   type GraphQLSchema,
@@ -14,8 +13,6 @@ import {
   visit,
 } from 'graphql';
 import { type ComplexityEstimator, createComplexityRule } from 'graphql-query-complexity';
-import type { Plugin } from 'graphql-yoga';
-import type { Share } from '../load.ts';
 
 /** What one operation may cost: the fields that it selects times the items of the lists that they are in. */
 export const MAX_COST = 50_000;
@@ -33,24 +30,14 @@ const MAX_SIZE = 300;
 /** More sources than that are not told apart: who has so many may ask for all their figures. */
 const MAX_SOURCES = 2_000;
 
-/**
- * Refuses operations that cost more than MAX_COST before anything is resolved, with the figure in the error, and does not
- * execute one that is too much beside those under way: then `context.share` says so.
- */
-export function useCostLimit(schema: GraphQLSchema, sources: number): Plugin<{ readonly share: Share }> {
-  const costOf = createCost(schema, sources);
-  return {
-    onExecute({ args: { document, variableValues, operationName }, context, setResultAndStopExecution }) {
-      const cost = costOf(document, { variables: variableValues ?? {}, operationName });
-      if (cost > MAX_COST) throw tooDear(cost);
-      if (!context.share.take(cost)) setResultAndStopExecution({ data: null });
-    },
-  };
+/** Refuses operations that cost more than MAX_COST before anything is resolved, with the figure in the error. */
+export function checkCost(cost: number): void {
+  if (cost > MAX_COST) throw tooDear(cost);
 }
 
 /** Of a request: what goes with its document. */
-interface Asked {
-  readonly variables?: Readonly<Record<string, unknown>>;
+export interface Asked {
+  readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
   readonly operationName?: string | null | undefined;
 }
 
@@ -95,37 +82,51 @@ export function createCost(schema: GraphQLSchema, sources: number): (document: D
   const costOf = (document: DocumentNode, asked: Asked) =>
     Math.max(...EITHER.map((name) => measure(document, asked, [without(name), ...estimators])));
 
-  const fixed = new WeakMap<DocumentNode, Map<string, number> | undefined>();
+  const sizing = new WeakMap<DocumentNode, readonly string[]>();
+  const known = new WeakMap<DocumentNode, Map<string, number>>();
   return (document, asked = {}) => {
-    if (!fixed.has(document)) fixed.set(document, dependsOnVariables(document) ? undefined : new Map());
-    const known = fixed.get(document);
-    const name = asked.operationName ?? '';
-    const kept = known?.get(name);
+    const names = sizing.get(document) ?? sizingVariables(document);
+    sizing.set(document, names);
+    const costs = known.get(document) ?? new Map<string, number>();
+    known.set(document, costs);
+    const key = keyOf(names, asked);
+    const kept = costs.get(key);
     if (kept !== undefined) return kept;
     isWhole = true;
     const cost = costOf(document, asked);
-    // The names are the client's: those of no operation are not kept.
-    if (isWhole && cost > 0) known?.set(name, cost);
+    // The names and values are the client's: those of no operation are not kept, and of the others not too many.
+    if (isWhole && cost > 0 && key.length <= MAX_KEY_LENGTH) {
+      if (costs.size >= MAX_KEPT_COSTS) costs.clear();
+      costs.set(key, cost);
+    }
     return cost;
   };
 }
 
-/** True where a variable says how long a list is, or whether something is selected. */
-function dependsOnVariables(document: DocumentNode): boolean {
-  let depends = false;
+/** Of one document. */
+const MAX_KEPT_COSTS = 100;
+const MAX_KEY_LENGTH = 1_000;
+
+/** The same for all that costs the same: of a list, only its length counts. */
+function keyOf(names: readonly string[], { variables, operationName }: Asked): string {
+  const values = names.map((name) => {
+    const value = variables?.[name];
+    return Array.isArray(value) ? { length: value.length } : value === undefined ? 'absent' : { value };
+  });
+  return JSON.stringify([operationName ?? '', ...values]);
+}
+
+/** The variables that say how long a list is, or whether something is selected. */
+function sizingVariables(document: DocumentNode): readonly string[] {
+  const names = new Set<string>();
   visit(document, {
     Argument({ name, value }) {
       if (!SIZING.has(name.value)) return false;
-      visit(value, {
-        Variable() {
-          depends = true;
-          return BREAK;
-        },
-      });
-      return depends ? BREAK : false;
+      visit(value, { Variable: (variable) => void names.add(variable.name.value) });
+      return false;
     },
   });
-  return depends;
+  return [...names];
 }
 
 /** Arguments of fields, and of `@include` and `@skip`. */

@@ -8,18 +8,24 @@ const MAX_KEPT_TOKENS = 200_000;
 /** An error in a document looks for its line from the first one on. */
 const MAX_LINES = 5_000;
 
+export interface Documents {
+  /** A document that was found valid, by its text. */
+  find(text: string): DocumentNode | undefined;
+  readonly plugin: Plugin;
+}
+
 /**
  * Parses and validates documents, and keeps the valid ones that were used last. Those over the limits are refused before
  * they are validated, since validation compares fields pairwise.
  */
-export function useDocuments(): Plugin {
+export function createDocuments(): Documents {
   const kept = new LRUCache<string, DocumentNode>({
     maxSize: MAX_KEPT_TOKENS,
     // Comments are tokens that are not counted: of two characters, the line's end among them, at least.
     sizeCalculation: ({ tokenCount = 0 }, text) => Math.max(1, tokenCount, Math.ceil(text.length / 2)),
   });
   const valid = new WeakSet<DocumentNode>();
-  return {
+  const plugin: Plugin = {
     onParse({ params: { source }, setParsedDocument, setParseFn }) {
       const known = kept.get(String(source));
       if (known) return setParsedDocument(known);
@@ -37,6 +43,7 @@ export function useDocuments(): Plugin {
       };
     },
   };
+  return { find: (text) => kept.get(text), plugin };
 }
 
 /** The parser calls itself for each list in a list: the few thousand that the tokens allow may be too many for the stack. */

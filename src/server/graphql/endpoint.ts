@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { LRUCache } from 'lru-cache';
 import type { GraphQLContext } from '../../context.ts';
 import type { Viewer } from '../../source.ts';
 import { endWhenSent } from '../end-when-sent.ts';
@@ -45,6 +46,10 @@ const TURN_MS = 10;
 /** An answer of that length fits into what the system keeps for a connection: nobody waits until it is read. */
 const SMALL_LENGTH = 16_000;
 
+/** So many forms of an Accept header are known: clients send a few. */
+const MAX_ACCEPTS = 100;
+const MAX_ACCEPT_LENGTH = 500;
+
 /** What is to be sent. */
 interface Answer {
   readonly status: number;
@@ -52,12 +57,23 @@ interface Answer {
   readonly text: string;
 }
 
+/** Why the answer that was made is not sent. */
+function refusalOf(
+  { share, answerSize }: Pick<YogaContext, 'share' | 'answerSize'>,
+  text: string,
+): Refusal | undefined {
+  if (share.isRefused) return busy;
+  return answerSize.isExceeded || text.length > MAX_ANSWER_LENGTH ? tooLong : undefined;
+}
+
 export function createGraphqlEndpoint(
   deps: Omit<GraphqlDeps, 'turn'> & { contextFor: (viewer: Viewer) => GraphQLContext },
 ): GraphqlEndpoint {
   const turn = createTurns(deps.clock, TURN_MS);
   const load = createLoad(deps.clock);
-  const yoga = createGraphql({ ...deps, turn });
+  const { yoga, known } = createGraphql({ ...deps, turn });
+  /** What Yoga sent with a plain answer, by the Accept header: what is sent with those that it does not make. */
+  const plainHeaders = new LRUCache<string, Readonly<Record<string, string>>>({ max: MAX_ACCEPTS });
   const halfRead = new Map<IncomingMessage, ServerResponse>();
 
   async function readWhole(request: IncomingMessage, response: ServerResponse) {
@@ -82,21 +98,29 @@ export function createGraphqlEndpoint(
     { body, viewer, share }: { body: string | null; viewer: Viewer; share: Share },
   ): Promise<Answer | Refusal> {
     const { method = 'GET', url = '/', headers } = request;
+    const { accept = '*/*' } = headers;
+    const answerSize = createAnswerSize();
+    const context: YogaContext = Object.assign(deps.contextFor(viewer), { answerSize, share });
+    const plain = plainHeaders.get(accept);
+    const run = plain && body !== null ? known(body) : undefined;
+    if (plain && run) {
+      const text = await run(context);
+      return refusalOf(context, text) ?? { status: 200, headers: plain, text };
+    }
     const asked = new yoga.fetchAPI.Request(`http://sluice${url}`, {
       method,
-      headers: { accept: headers.accept ?? '*/*', ...(body !== null && { 'content-type': 'application/json' }) },
+      headers: { accept, ...(body !== null && { 'content-type': 'application/json' }) },
       ...(body !== null && { body }),
     });
-    const answerSize = createAnswerSize();
     // Behind another object: Yoga copies the properties of what it is given, one by one, and more than once.
-    const context: YogaContext = { ...deps.contextFor(viewer), answerSize, share };
     const answer = await yoga.fetch(asked, Object.create(context) as YogaContext);
-    if (share.isRefused) return busy;
-    if (answerSize.isExceeded) return tooLong;
-    if (answer.status === notAcceptable.status) return notAcceptable;
     const text = await answer.text();
-    if (text.length > MAX_ANSWER_LENGTH) return tooLong;
-    return { status: answer.status, headers: Object.fromEntries(answer.headers), text };
+    const refusal = refusalOf(context, text);
+    if (refusal) return refusal;
+    if (answer.status === notAcceptable.status) return notAcceptable;
+    const sent = Object.fromEntries(answer.headers);
+    if (answer.status === 200 && body !== null && accept.length <= MAX_ACCEPT_LENGTH) plainHeaders.set(accept, sent);
+    return { status: answer.status, headers: sent, text };
   }
 
   /** Undefined where it was too much. */

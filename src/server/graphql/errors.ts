@@ -75,8 +75,8 @@ function extensionsOf(error: SluiceError, clock: Clock): Record<string, unknown>
 function clientMistake(error: GraphQLError, cause: unknown): Record<string, unknown> | undefined {
   const variable = /^Variable "\$(\w+)"/.exec(error.message)?.[1];
   if (variable !== undefined && error.path === undefined) return badInput(error, argumentOf(error, variable));
-  // `"limit"` of a field, `"@include(if:)"` of a directive.
-  const argument = /^Argument "(?:@\w+\()?(\w+)/.exec(error.message)?.[1];
+  // `"Query.forYou(limit:)"` of a field, `"@include(if:)"` of a directive.
+  const argument = /^Argument "[@\w.]+\((\w+):\)"/.exec(error.message)?.[1];
   if (argument !== undefined && cause instanceof GraphQLError) return badInput(error, argument);
   // What has no place in an answer was refused before there was one: by Yoga, the parser, or the check of variables.
   if (error.path !== undefined || !(cause instanceof GraphQLError)) return undefined;

@@ -1,14 +1,16 @@
 import { readFileSync } from 'node:fs';
-import { createSchema, createYoga } from 'graphql-yoga';
+import { createSchema, createYoga, type Plugin } from 'graphql-yoga';
 import type { Clock } from '../../clock.ts';
 import type { GraphQLContext } from '../../context.ts';
 import type { ClientWords } from '../../resolvers/client-words.ts';
 import { resolvers } from '../../resolvers/resolvers.ts';
 import type { Share } from '../load.ts';
-import { type AnswerSize, countAnswers } from './answer-size.ts';
-import { useCostLimit } from './cost.ts';
-import { useDocuments } from './documents.ts';
+import { type AnswerSize, chargeAnswer } from './answer-size.ts';
+import { type Asked, createExecutor, type Execute } from './compiled/executor.ts';
+import { checkCost, createCost } from './cost.ts';
+import { createDocuments } from './documents.ts';
 import { createErrorMask } from './errors.ts';
+import { createKnown } from './known.ts';
 import { useStrictUrl } from './params.ts';
 
 /** What the execution of one request is handed. */
@@ -28,11 +30,34 @@ export interface GraphqlDeps {
 export function createGraphql(deps: GraphqlDeps) {
   const { sourceCount, turn } = deps;
   const typeDefs = readFileSync(new URL('../../../schema.graphql', import.meta.url), 'utf8');
-  const schema = countAnswers(createSchema<GraphQLContext>({ typeDefs, resolvers }));
-  return createYoga<YogaContext>({
+  const schema = createSchema<YogaContext>({ typeDefs, resolvers });
+  const documents = createDocuments();
+  const find = createExecutor(schema, chargeAnswer);
+  const costOf = createCost(schema, sourceCount);
+  const maskError = createErrorMask(deps);
+
+  /** What every operation passes before it is executed. False: it is too much beside those under way, as `share` says, too. */
+  async function admit(asked: Asked, { share }: Pick<YogaContext, 'share'>): Promise<boolean> {
+    const cost = costOf(asked.document, asked);
+    checkCost(cost);
+    if (!share.take(cost)) return false;
+    await turn();
+    return true;
+  }
+
+  const useCompiled: Plugin<YogaContext> = {
+    async onExecute({ args, context, setExecuteFn, setResultAndStopExecution }) {
+      const asked = { document: args.document, operationName: args.operationName, variables: args.variableValues };
+      if (!(await admit(asked, context))) return setResultAndStopExecution({ data: null });
+      // What the request itself has wrong Yoga's own execution tells.
+      const execute: Execute | undefined = find(asked);
+      if (execute) setExecuteFn(({ contextValue }) => execute(contextValue));
+    },
+  };
+  const yoga = createYoga<YogaContext>({
     schema,
-    plugins: [useStrictUrl(), useDocuments(), useCostLimit(schema, sourceCount), { onExecute: () => turn() }],
-    maskedErrors: { maskError: createErrorMask(deps) },
+    plugins: [useStrictUrl(), documents.plugin, useCompiled],
+    maskedErrors: { maskError },
     // A URL cannot hold a space: Yoga would take any query string that ends in its path for a health check.
     healthCheckEndpoint: ' ',
     parserAndValidationCache: false,
@@ -44,4 +69,5 @@ export function createGraphql(deps: GraphqlDeps) {
     landingPage: false,
     logging: false,
   });
+  return { yoga, known: createKnown({ documents, find, costOf, admit, maskError }) };
 }

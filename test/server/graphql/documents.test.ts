@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DocumentNode } from 'graphql';
 import { createSchema, createYoga, type Plugin } from 'graphql-yoga';
-import { useDocuments } from '../../../src/server/graphql/documents.ts';
+import { createDocuments } from '../../../src/server/graphql/documents.ts';
 
 /** Asks, and returns the document that the query was taken for: a kept one is the same object again. */
 function createAsker(): (query: string) => Promise<DocumentNode | undefined> {
@@ -14,7 +14,7 @@ function createAsker(): (query: string) => Promise<DocumentNode | undefined> {
   };
   const yoga = createYoga({
     schema: createSchema({ typeDefs: 'type Query { id: ID self: Query }' }),
-    plugins: [useDocuments(), watch],
+    plugins: [createDocuments().plugin, watch],
     parserAndValidationCache: false,
     logging: false,
   });
