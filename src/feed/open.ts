@@ -209,9 +209,12 @@ export function createOpener(deps: OpenDeps): Opener {
       const opened = cached(request, found);
       if (opened || !turns) return opened ?? generated(request, found, false);
       const find = async () => cached(request, await current(request));
-      // Another one may have made it before this turn came.
-      const make = async () => (await find()) ?? generated(request, await current(request), false);
-      return turns.take({ name: `first:${request.userId}`, holds: false, find, make });
+      const make = async () => {
+        // Another one may have made it before this turn came.
+        const again = await current(request);
+        return cached(request, again) ?? generated(request, again, false);
+      };
+      return turns.take({ name: `first:${request.userId}`, holds: () => false, find, make });
     },
     async renew(request) {
       const make = async () => generated(request, await current(request), true);
@@ -220,7 +223,9 @@ export function createOpener(deps: OpenDeps): Opener {
         const isFresh = 'instance' in found && clock.now() - (found.instance?.generatedAtMs ?? 0) < TURN_MS;
         return isFresh ? cached(request, found) : undefined;
       };
-      return turns ? turns.take({ name: `refresh:${request.userId}`, holds: true, find, make }) : make();
+      // With a problem it is worth another try at once.
+      const holds = ({ problems }: Opened) => problems.length === 0;
+      return turns ? turns.take({ name: `refresh:${request.userId}`, holds, find, make }) : make();
     },
     async successor(request, cursor) {
       const { userId } = request;
