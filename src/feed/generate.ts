@@ -9,8 +9,9 @@ import type { FeedStore } from '../stores/feed-store.ts';
 import { readAnswer } from './answer.ts';
 import { ask } from './ask.ts';
 import type { MadeInstance } from './instance.ts';
+import { knownItemHash, knownNameHash } from './known-hashes.ts';
 import { storiesOf } from './stories-of.ts';
-import { itemHash, nameHash, namesOf, type Story } from './story.ts';
+import { itemHash, namesOf, type Story } from './story.ts';
 
 /** An instance whose hashes are not settled yet. */
 export interface Draft {
@@ -50,7 +51,7 @@ export async function generate(request: GenerateRequest): Promise<Draft> {
   const nowMs = clock.now();
   const stories = await storiesOf(candidates);
   const isServed = (names: readonly (string | undefined)[]) =>
-    names.some((name) => name !== undefined && hasServed(served, nameHash(hashKey, name)));
+    names.some((name) => name !== undefined && hasServed(served, knownNameHash(hashKey, name)));
   const { fresh, old } =
     served.count === 0 ? { fresh: candidates, old: [] } : await withoutServed(candidates, isServed);
 
@@ -88,16 +89,23 @@ export async function generate(request: GenerateRequest): Promise<Draft> {
 export function hashed(draft: Draft, hashKey: Buffer): MadeInstance {
   return made(
     draft,
-    draft.items.map((story) => itemHash(hashKey, story)),
+    draft.items.map((story) => knownItemHash(hashKey, story)),
   );
 }
 
-/** Hashes the draft and remembers what the hashes name. A hash that stands for another post is salted. */
+/**
+ * Hashes the draft and remembers what the hashes name, for two lives of an instance: from then on the store keeps them for as
+ * long as one names them. A hash that stands for another post is salted.
+ */
 export async function referenced(
   draft: Draft,
-  { feeds, hashKey, expiresAtMs }: { feeds: Pick<FeedStore, 'putReferences'>; hashKey: Buffer; expiresAtMs: number },
+  deps: { feeds: Pick<FeedStore, 'putReferences'>; hashKey: Buffer; ttlMs: number; clock: Pick<Clock, 'now'> },
 ): Promise<MadeInstance> {
-  const hashes: (string | undefined)[] = draft.items.map((story) => itemHash(hashKey, story));
+  const { feeds, hashKey, ttlMs, clock } = deps;
+  // Up to a twentieth of a life more, so that the feeds of some minutes ask for the same, and only the first of them writes.
+  const stepMs = ttlMs / 20;
+  const expiresAtMs = Math.ceil((clock.now() + 2 * ttlMs) / stepMs) * stepMs;
+  const hashes: (string | undefined)[] = draft.items.map((story) => knownItemHash(hashKey, story));
   let open = [...draft.items.keys()];
   for (let salt = 0; open.length > 0; salt++) {
     const references = open.flatMap((index) => {

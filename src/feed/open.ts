@@ -95,10 +95,7 @@ export function createOpener(deps: OpenDeps): Opener {
     return draft;
   }
 
-  /** For two lives: from then on the store keeps them for as long as an instance names them. */
-  async function settle(draft: Draft): Promise<MadeInstance> {
-    return referenced(draft, { feeds, hashKey, expiresAtMs: clock.now() + 2 * ttlMs });
-  }
+  const settle = (draft: Draft): Promise<MadeInstance> => referenced(draft, { feeds, hashKey, ttlMs, clock });
 
   async function publish(
     { userId }: OpenRequest,

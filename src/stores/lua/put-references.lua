@@ -8,8 +8,9 @@ for at, name in ipairs(KEYS) do
   if value and value ~= '=' .. key and value:sub(1, #start) ~= start then
     results[at] = 0
   else
-    local ttlMs = math.max(redis.call('PTTL', name), tonumber(ARGV[1]))
-    redis.call('SET', name, key == postId and '=' .. key or start .. postId, 'PX', ttlMs)
+    -- What is there for so long is not written again. A second less is as long, asked for by another clock.
+    local new, ttlMs, wantedMs = key == postId and '=' .. key or start .. postId, redis.call('PTTL', name), tonumber(ARGV[1])
+    if value ~= new or ttlMs < wantedMs - 1000 then redis.call('SET', name, new, 'PX', math.max(ttlMs, wantedMs)) end
     results[at] = 1
   end
 end
