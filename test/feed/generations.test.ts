@@ -4,7 +4,7 @@ import { RecommenderUnavailableError } from '../../src/errors.ts';
 import { localRecommender } from '../../src/recommenders/local.ts';
 import { openSqliteStore } from '../../src/stores/sqlite.ts';
 import type { Store } from '../../src/stores/store.ts';
-import { countSteps } from '../upstreams/count-steps.ts';
+import { countBlocks } from '../upstreams/count-steps.ts';
 import { candidatesOf, idsOf, manualClock, posts, scriptedRecommender, world } from './fixture.ts';
 
 let store: Store;
@@ -25,12 +25,12 @@ test('what feeds of one list name is hashed once', async () => {
   const { forYou, request } = world({ feeds: store.feeds, posts: posts(500), recommender: localRecommender });
   const shared = sharing(500);
   const steps = (userId: string) =>
-    countSteps(
+    countBlocks(
       () => forYou.page(request({ ...shared, userId, limit: 1 })),
       ['/feed/story.ts', '/ids/story-hash.ts', '/ids/sip-hash.ts'],
     );
   const [first, second] = [await steps('hash 1'), await steps('hash 2')];
-  assert.ok(second * 5 <= first, `${second} steps after ${first}`);
+  assert.ok(second * 5 <= first, `${second} blocks after ${first}`);
 });
 
 test('feeds of some minutes keep what they name for one time, two lives of theirs at least', async () => {
