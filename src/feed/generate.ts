@@ -18,6 +18,8 @@ export interface Draft {
   readonly feedId: string;
   readonly generatedAtMs: number;
   readonly items: readonly (Story & { readonly reason?: Reason | undefined })[];
+  /** Those of the items that are no candidates, in their order. */
+  readonly named: readonly PostId[];
 }
 
 /** Tries to find hashes that stand for nothing else yet, before an item is given up. */
@@ -82,7 +84,8 @@ export async function generate(request: GenerateRequest): Promise<Draft> {
       names: storyNames(postId, canonicalId, stories.get(postId)),
       reason,
     }));
-  return { feedId, generatedAtMs: nowMs, items };
+  const named = items.flatMap(({ postId }) => (stories.has(postId) ? [] : [postId]));
+  return { feedId, generatedAtMs: nowMs, items, named };
 }
 
 /** Hashes the draft, keeping nothing: for while the store is out. */

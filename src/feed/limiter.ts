@@ -9,7 +9,7 @@ export interface Limiter {
    * that takes too long; what the work throws is passed on.
    */
   run<T>(work: () => Promise<T>): Promise<T>;
-  /** Resolves in a turn of the event loop that no other caller has. */
+  /** Resolves in a turn of the event loop that no other caller has: those that waited for one thing do not go on all at once. */
   ownTurn(): Promise<void>;
 }
 

@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import { type Problem, RecommenderUnavailableError, StoreUnavailableError } from '../errors.ts';
 import { emptyServedSet, MAX_SERVED } from '../ids/served-set.ts';
 import type { FeedCursor } from '../ids/tokens.ts';
+import type { PostId } from '../post.ts';
 import type { Candidate, Recommender } from '../recommenders/recommender.ts';
 import type { FeedStore } from '../stores/feed-store.ts';
 import { type Draft, type GenerateRequest, generate, hashed, referenced } from './generate.ts';
@@ -45,6 +46,8 @@ export interface OpenRequest {
   readonly limit: number;
   /** Newest first, at most 48 h old; waits for an empty log. */
   readonly candidates: () => Promise<{ candidates: readonly Candidate[]; problems: readonly Problem[] }>;
+  /** Told which posts of a new instance are no candidates, in its order: nobody waits for it, and it never throws. */
+  readonly readAhead?: ((ids: readonly PostId[]) => void) | undefined;
 }
 
 /** An instance to cut a page from, and how it was come by. */
@@ -84,13 +87,13 @@ export function createOpener(deps: OpenDeps): Opener {
   const limiter = createLimiter({ clock });
 
   async function draftOf(
-    { userId }: OpenRequest,
+    { userId, readAhead }: OpenRequest,
     candidates: readonly Candidate[],
     options: Partial<Pick<GenerateRequest, 'recommender' | 'served' | 'size'>> = {},
   ): Promise<Draft> {
     const usual = { recommender, served: emptyServedSet, size: settings.size, hashKey, clock, hasHost, log };
     const draft = await generate({ ...usual, ...options, userId, candidates });
-    // Those that waited for the same candidates are all here at once.
+    if (draft.named.length > 0) readAhead?.(draft.named);
     await limiter.ownTurn();
     return draft;
   }
