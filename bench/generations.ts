@@ -1,4 +1,8 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { Worker } from 'node:worker_threads';
 import { createCandidates } from '../src/candidates.ts';
 import { systemClock } from '../src/clock.ts';
 import { createForYou, type ForYou } from '../src/feed/for-you.ts';
@@ -10,7 +14,7 @@ import { median, percentile, print, short } from './side-by-side.ts';
 
 /**
  * First pages whose feeds are not there yet, of viewers who may read the same source: how many of them a core makes, and what
- * a crowd of them does to the gateway. Clients run in the same process, over HTTP for the crowd.
+ * a crowd of them does to the gateway, asked over HTTP by another process.
  */
 const CANDIDATES = 5_000;
 const ROUNDS = 7;
@@ -19,13 +23,27 @@ const CROWD = 1_000;
 const QUERY =
   '{ forYou(limit: 10) { items { post { id text } reason { text } } nextPage { cursor } problems { code } } }';
 
+/** What the machine itself keeps from running in time. */
+const IDLE_THREAD = `
+  const { parentPort } = require('node:worker_threads');
+  const delay = require('node:perf_hooks').monitorEventLoopDelay({ resolution: 5 });
+  delay.enable();
+  parentPort.once('message', () => parentPort.postMessage(delay.max / 1e6));
+`;
+
 const recommender = createRecommender({ kind: 'local' });
 const town = createSource('town');
-const edge = await openEdge({ sources: [town], recommender });
-await fill(edge);
-await alone(edge);
-await crowd(edge);
-await edge.close();
+const [server] = process.argv.slice(2);
+if (server === undefined) await measure();
+else console.log(JSON.stringify(await askAll(server)));
+
+async function measure(): Promise<void> {
+  const edge = await openEdge({ sources: [town], recommender });
+  await fill(edge);
+  await alone(edge);
+  await crowd(edge);
+  await edge.close();
+}
 
 async function fill(to: Edge): Promise<void> {
   const author = (n: number): Author => ({
@@ -99,7 +117,7 @@ async function generated(asked: ReturnType<ForYou['page']>): Promise<void> {
     throw new Error(JSON.stringify({ state, problems }));
 }
 
-async function crowd({ ask }: Edge): Promise<void> {
+async function crowd({ url, ask }: Edge): Promise<void> {
   await ask(QUERY, { userId: 'warm' });
   globalThis.gc?.();
   const before = process.memoryUsage().rss;
@@ -107,27 +125,48 @@ async function crowd({ ask }: Edge): Promise<void> {
   const looking = setInterval(() => {
     highest = Math.max(highest, process.memoryUsage().rss);
   }, 20);
+  const idle = new Worker(IDLE_THREAD, { eval: true });
   const delay = monitorEventLoopDelay({ resolution: 5 });
   delay.enable();
-  const fromMs = performance.now();
-  const took = await Promise.all(
-    Array.from({ length: CROWD }, async (_, n) => {
-      const { data, errors } = await ask(QUERY, { userId: `crowd ${n}` });
-      if (errors.length > 0 || data.forYou.items.length !== 10 || data.forYou.problems.length > 0)
-        throw new Error(JSON.stringify(errors));
-      return performance.now() - fromMs;
-    }),
-  );
+  const took = await clients(url);
   delay.disable();
   clearInterval(looking);
+  idle.postMessage('end');
+  const [idleMs] = await once(idle, 'message');
   print(
-    `${CROWD.toLocaleString('en')} first pages of as many viewers at once, clients included (\`generations\`)`,
+    `${CROWD.toLocaleString('en')} first pages of as many viewers at once (\`generations\`)`,
     ['', 'measured', 'required'],
     [
       ['longest stall of the event loop, ms', short(delay.max / 1e6), 100],
+      ['the same of a thread that does nothing, ms', short(idleMs), ''],
       ['memory more, MB', short((highest - before) / 1e6), 200],
       ['until half are answered, ms', short(median(took)), ''],
       ['until 99 % are answered, ms', short(percentile(took, 0.99)), ''],
     ],
+  );
+}
+
+/** In a process of their own: when each was answered, ms. */
+async function clients(url: string): Promise<readonly number[]> {
+  const child = spawn(process.execPath, [import.meta.filename, url], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const chunks = await child.stdout.toArray();
+  return JSON.parse(Buffer.concat(chunks).toString());
+}
+
+async function askAll(url: string): Promise<readonly number[]> {
+  const fromMs = performance.now();
+  return Promise.all(
+    Array.from({ length: CROWD }, async (_, n) => {
+      const headers = { 'content-type': 'application/json', 'x-user-id': `crowd ${n}` };
+      const sent = request(`${url}/graphql`, { method: 'POST', headers, agent: false }).end(
+        JSON.stringify({ query: QUERY }),
+      );
+      const [response] = (await once(sent, 'response')) as [IncomingMessage];
+      const { data, errors } = JSON.parse(Buffer.concat(await response.toArray()).toString());
+      if (errors || data.forYou.items.length !== 10 || data.forYou.problems.length > 0) {
+        throw new Error(JSON.stringify(errors ?? data.forYou.problems));
+      }
+      return performance.now() - fromMs;
+    }),
   );
 }
