@@ -4,26 +4,24 @@ import type { Sql } from './sqlite-database.ts';
 
 /** Writes what the hashes name where that is not there yet for so long; gives those that stand for another key already. */
 export function writeReferences(sql: Sql, references: readonly Reference[], expiresAtMs: number): readonly string[] {
-  const read = `SELECT r.hash, r.key, r.post_id, r.expires_at
-    FROM json_each(?) AS wanted CROSS JOIN story_references AS r ON r.hash = wanted.value`;
-  const hashes = references.map(({ hash }) => hash);
-  const known = new Map(sql.all<ReferenceRow>(read, JSON.stringify(hashes)).map((row) => [row.hash, row]));
   const write = `INSERT INTO story_references (hash, key, post_id, expires_at) VALUES (?, ?, ?, ?)
     ON CONFLICT (hash) DO UPDATE SET post_id = excluded.post_id, expires_at = max(expires_at, excluded.expires_at)
     WHERE key = excluded.key`;
-  const collided = references.filter(({ hash, key, postId }) => {
-    const row = known.get(hash);
-    if (row?.key === key && row.post_id === postId && row.expires_at >= expiresAtMs) return false;
-    return sql.run(write, hash, key, postId, expiresAtMs) === 0;
-  });
+  const collided = lacking(sql, references, expiresAtMs).filter(
+    ({ hash, key, postId }) => sql.run(write, hash, key, postId, expiresAtMs) === 0,
+  );
   return [...new Set(collided.map(({ hash }) => hash))];
 }
 
-interface ReferenceRow {
-  readonly hash: string;
-  readonly key: string;
-  readonly post_id: PostId;
-  readonly expires_at: number;
+/** Those that are not there as they are to be, found by one statement: mostly none. */
+function lacking(sql: Sql, references: readonly Reference[], expiresAtMs: number): readonly Reference[] {
+  const wanted = Object.fromEntries(references.map(({ hash, postId }) => [hash, postId]));
+  const isPlain = references.every(({ key, postId }) => key === postId);
+  if (!isPlain || Object.keys(wanted).length < references.length) return references;
+  const read = `SELECT wanted.key AS hash FROM json_each(?) AS wanted WHERE NOT EXISTS (SELECT 1 FROM story_references AS r
+    WHERE r.hash = wanted.key AND r.key = wanted.value AND r.post_id = wanted.value AND r.expires_at >= ?)`;
+  const rows = new Set(sql.all<{ hash: string }>(read, JSON.stringify(wanted), expiresAtMs).map(({ hash }) => hash));
+  return rows.size === 0 ? [] : references.filter(({ hash }) => rows.has(hash));
 }
 
 /** The post that the hash names, absent when that was lost. */
