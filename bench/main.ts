@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { machine } from './side-by-side.ts';
 
-const BENCHES = ['reply-to-log', 'nothing-new', 'memory', 'many-sources', 'hostile-posts', 'pages'];
+const BENCHES = ['reply-to-log', 'nothing-new', 'memory', 'many-sources', 'hostile-posts', 'pages', 'generations'];
 const USAGE = `npm run bench -- [NAME...]
 
 Measures on this machine, each figure beside a peer in the same run. Names: ${BENCHES.join(', ')}; default: all.

@@ -1,6 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import type { Clock } from './clock.ts';
 import type { Problem } from './errors.ts';
+import { createFlights } from './feed/flights.ts';
 import { type Homes, homesOf, originalOf, withOriginal } from './home-copy.ts';
 import { readVisible } from './loaders/visible-posts.ts';
 import type { Post, PostId } from './post.ts';
@@ -17,20 +19,35 @@ const MAX_BYTES = 64_000_000;
 const CHUNK = 100;
 /** Records of one log that are looked at. */
 const MAX_RECORDS = 20_000;
+/** A pool is handed out so long before somebody makes the next: making one takes some 4 % of a core then, however many ask. */
+const FRESH_MS = 5_000;
+/** And so long meanwhile; then all wait for the next. */
+const STALE_MS = 15_000;
+/** Of bodies in all pools: two that are full, or a hundred usual small ones. */
+const MAX_POOLS_BYTES = 2 * MAX_BYTES;
 
 export interface Candidates {
   /**
    * Newest first, each post once, at most 48 h old, at most 5,000 and about 64 MB. Where the home copy of a post is among
-   * them, no other copy is, and reposts of another show that one.
+   * them, no other copy is, and reposts of another show that one. One list for all who ask within some seconds: it never changes.
    */
   readonly candidates: readonly Candidate[];
   readonly problems: readonly Problem[];
 }
 
+/** What one set of sources has brought, for all who may read exactly these. */
+interface Pool {
+  readonly found: Candidates;
+  readonly bytes: number;
+  /** When its making began, by the monotonic clock. */
+  readonly sinceMs: number;
+}
+
 /**
- * What a recommender may choose from: the posts of the logs that a viewer may read, and no others.
- * Asking wakes the sources, for the next time. While there is nothing at all it waits for them, at most `maxWaitMs`, and tells
- * those that did not answer as STALE.
+ * What a recommender may choose from: the posts of the logs that a viewer may read, and no others. Viewers who may read the
+ * same sources share them: at most 5 s old, 15 s while somebody makes the next.
+ * Making them wakes the sources, for the next time. While there is nothing at all it waits for them, at most `maxWaitMs`, and
+ * tells those that did not answer as STALE.
  */
 export function createCandidates(deps: {
   store: Pick<Store, 'timelines' | 'posts'>;
@@ -42,7 +59,7 @@ export function createCandidates(deps: {
 }): (viewer: Viewer) => Promise<Candidates> {
   const { store, sources, refresh, clock, maxWaitMs } = deps;
 
-  async function collect(readable: readonly Source[]): Promise<readonly Candidate[]> {
+  async function collect(readable: readonly Source[]): Promise<{ candidates: readonly Candidate[]; bytes: number }> {
     let newest: readonly Place[] = [];
     let sinceMs = clock.now() - MAX_AGE_MS;
     for (const { logId } of readable) {
@@ -55,6 +72,7 @@ export function createCandidates(deps: {
     newest = merged(newest);
     const candidates: Candidate[] = [];
     const left = new Map(readable.map(({ logId }) => [logId, MAX_BYTES / readable.length]));
+    let bytes = 0;
     for (let from = 0; from < newest.length; from += CHUNK) {
       const chunk = newest.slice(from, from + CHUNK).filter(({ logId }) => (left.get(logId) ?? 0) > 0);
       const ids = chunk.map(({ postId }) => postId);
@@ -66,25 +84,47 @@ export function createCandidates(deps: {
         const room = left.get(logId) ?? 0;
         if (!post || room <= 0) continue;
         candidates.push({ post, sortAtMs });
-        left.set(logId, room - sizeOf(post));
+        const size = sizeOf(post);
+        left.set(logId, room - size);
+        bytes += size;
       }
     }
-    return atHome(candidates, homesOf(readable));
+    return { candidates: atHome(candidates, homesOf(readable)), bytes };
   }
 
-  return async (viewer) => {
-    const readable = sources.filter(({ audience }) => mayRead(audience, viewer));
+  async function make(readable: readonly Source[]): Promise<Pool> {
+    const sinceMs = clock.monotonic();
     const logIds = readable.map(({ logId }) => logId);
-    const candidates = await collect(readable);
-    if (readable.length === 0) return { candidates, problems: [] };
+    const { candidates, bytes } = await collect(readable);
     if (candidates.length > 0) {
-      // Nobody waits for it: the next feed has what it brings.
+      // Nobody waits for it: the next pool has what it brings.
       void refresh(logIds, 0);
-      return { candidates, problems: [] };
+      return { found: { candidates, problems: [] }, bytes, sinceMs };
     }
     const late = await refresh(logIds, maxWaitMs);
     const problems = readable.filter(({ logId }) => late.has(logId)).map(staleProblem);
-    return { candidates: await collect(readable), problems };
+    const brought = await collect(readable);
+    return { found: { candidates: brought.candidates, problems }, bytes: brought.bytes, sinceMs };
+  }
+
+  const pools = new LRUCache<string, Pool>({ maxSize: MAX_POOLS_BYTES, sizeCalculation: ({ bytes }) => bytes });
+  const making = createFlights<Candidates>();
+
+  return async (viewer) => {
+    const readable = sources.filter(({ audience }) => mayRead(audience, viewer));
+    if (readable.length === 0) return { candidates: [], problems: [] };
+    // Sources, not their hosts or logs: what a post may be seen through decides what of it is shown.
+    const key = JSON.stringify(readable.map((source) => source.key));
+    const pool = pools.get(key);
+    const ageMs = pool ? clock.monotonic() - pool.sinceMs : Number.POSITIVE_INFINITY;
+    if (pool && ageMs < FRESH_MS) return pool.found;
+    const next = making.share(key, async () => {
+      const made = await make(readable);
+      // While there is nothing, everybody looks anew.
+      if (made.bytes > 0) pools.set(key, made);
+      return made.found;
+    });
+    return pool && ageMs < STALE_MS ? pool.found : next;
   };
 }
 

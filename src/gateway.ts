@@ -63,7 +63,7 @@ export async function createGateway(deps: {
   const keepMs = settings.timeline.keepHours * 3_600_000;
   const timeline = createTimelineReader({ store, refresh: pollers.refresh, clock, maxWaitMs, keepMs });
   const candidates = createCandidates({ store, sources, refresh: pollers.refresh, clock, maxWaitMs });
-  const hydrator = createHydrator({ ...store, sources, ...pollers.readsById, clock });
+  const hydrator = createHydrator({ ...store, sources, ...pollers.readsById, clock, budgetWaitMs: maxWaitMs });
   const hosts = new Set(sources.map(({ host }) => host));
   const watch = createFeedWatch(log);
   const forYou = createForYou({

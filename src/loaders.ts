@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import DataLoader from 'dataloader';
 import type { Clock } from './clock.ts';
 import { type Problem, RecommenderUnavailableError, StoreUnavailableError } from './errors.ts';
@@ -24,6 +25,11 @@ export interface PostLoader {
    * A copy from elsewhere is the home copy where that was brought. Throws RecommenderUnavailableError when nothing at all can be had now.
    */
   hydrate: Hydrate;
+  /**
+   * Told which posts a recommender named that are no candidates, in the order of the scroll: those that no readable source has
+   * brought are fetched before a page asks for them, as far as the budget goes. Never throws.
+   */
+  readAhead: (ids: readonly PostId[]) => Promise<void>;
 }
 
 /** `forViewer` is called anew for each request: what was loaded for one viewer is never shown to another. */
@@ -44,6 +50,9 @@ interface Loaded {
   readonly problems: readonly Problem[];
 }
 
+/** Read from the record in one turn of the event loop. */
+const CHUNK = 100;
+
 /** Throws StoreUnavailableError where the store does; an upstream's failure serves what is known, with a problem. */
 export function createHydrator(deps: {
   posts: PostStore;
@@ -60,10 +69,12 @@ export function createHydrator(deps: {
   freshMs?: number | undefined;
   /** A page waits so long for posts by id; 3 s. */
   maxWaitMs?: number | undefined;
+  /** A page waits so long for the budget to read posts that a recommender named; not at all when absent. */
+  budgetWaitMs?: number | undefined;
 }): Hydrator {
   const { posts, timelines, sources, takeById, fetchedById, clock, freshMs = 600_000, maxWaitMs = 3_000 } = deps;
   const fetchById = createFetchById({ takeById, fetchedById, clock, maxWaitMs });
-  const named = createNamedPosts({ sources, fetchById, clock, freshMs });
+  const named = createNamedPosts({ sources, fetchById, clock, freshMs, maxWaitMs: deps.budgetWaitMs ?? 0 });
 
   /** What the record holds for this viewer, stale bodies read again as far as that goes now. */
   async function readRecord(ids: readonly PostId[], readable: readonly Source[]): Promise<readonly Loaded[]> {
@@ -126,6 +137,19 @@ export function createHydrator(deps: {
       const load = async (id: PostId) => (await loader.load(id)).post;
       return {
         load,
+        async readAhead(ids) {
+          try {
+            for (let at = 0; at < ids.length; at += CHUNK) {
+              const some = ids.slice(at, at + CHUNK);
+              const { through } = await readVisible(posts, some, readable);
+              named.readAhead(some.filter((id) => !through.has(id)));
+              await nextTurn();
+            }
+          } catch (error) {
+            // Nobody waits for it: the page that does tells.
+            if (!(error instanceof StoreUnavailableError)) throw error;
+          }
+        },
         async hydrate(asked) {
           const ids = [...new Set(asked)];
           const loaded = new Map(await Promise.all(ids.map(async (id) => [id, await loader.load(id)] as const)));

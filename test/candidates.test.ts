@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { afterEach, beforeEach, test } from 'node:test';
+import { afterEach, beforeEach, mock, test } from 'node:test';
 import { createCandidates } from '../src/candidates.ts';
 import { StoreUnavailableError } from '../src/errors.ts';
 import { sizeOf } from '../src/post-size.ts';
@@ -30,12 +30,21 @@ beforeEach(async () => {
 
 afterEach(() => store.close());
 
-function candidates(viewer: { userId?: string }) {
+/** Those of one gateway. */
+function gateway(): ReturnType<typeof createCandidates> {
   const refresh = (logIds: readonly string[], maxWaitMs: number) => {
     refreshed.push({ logIds, maxWaitMs });
     return onRefresh();
   };
-  return createCandidates({ store, sources: [home, town], refresh, clock, maxWaitMs: 1500 })(viewer);
+  return createCandidates({ store, sources: [home, town], refresh, clock, maxWaitMs: 1500 });
+}
+
+const candidates: ReturnType<typeof createCandidates> = (viewer) => gateway()(viewer);
+
+/** How often the logs are looked at from now on. */
+function countLooks(): () => number {
+  const looks = mock.method(store.timelines, 'readLog').mock;
+  return () => looks.callCount();
 }
 
 const at = (id: string, hoursAgo: number) =>
@@ -171,4 +180,59 @@ test('of one uri in one source there is one candidate, however often it came', a
   const others = [at('9001', 1), at('9002', 2)];
   await show(store, town, [...same, ...others], clock.now());
   assert.deepEqual(ids(await candidates({})), ['0@town.example', '9001@town.example', '9002@town.example']);
+});
+
+test('all who may read the same sources share one list, made once for some seconds', async () => {
+  await show(store, town, [at('1', 1)], clock.now());
+  const looks = countLooks();
+  const ask = gateway();
+  const viewers = Array.from({ length: 100 }, (_, n) => ({ userId: `viewer ${n}` }));
+  const lists = await Promise.all(viewers.map(ask));
+  clock.advance(4_999);
+  lists.push(await ask({}));
+  assert.equal(new Set(lists.map((one) => one.candidates)).size, 1);
+  assert.equal(looks(), 1);
+  assert.equal(refreshed.length, 1);
+});
+
+test('who may read other sources, with the same posts, has another list', async () => {
+  await show(store, town, [at('1', 1)], clock.now());
+  await show(store, home, [at('2', 1)], clock.now());
+  const ask = gateway();
+  assert.deepEqual(ids(await ask({ userId: 'ann' })), ['2@town.example', '1@town.example']);
+  assert.deepEqual(ids(await ask({ userId: 'bob' })), ['1@town.example']);
+  assert.deepEqual(ids(await ask({ userId: 'ann' })), ['2@town.example', '1@town.example']);
+});
+
+test('while one makes the next list the others have the former one, but none of more than 15 s', async () => {
+  await show(store, town, [at('1', 1)], clock.now());
+  const ask = gateway();
+  await ask({});
+  await show(store, town, [at('2', 0)], clock.now());
+  const looks = countLooks();
+  clock.advance(5_000);
+  for (let n = 0; n < 10; n += 1) assert.deepEqual(ids(await ask({})), ['1@town.example']);
+  while ((await ask({})).candidates.length < 2) await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(looks(), 1);
+  await show(store, town, [at('3', 0)], clock.now());
+  clock.advance(15_000);
+  assert.deepEqual(ids(await ask({})), ['3@town.example', '2@town.example', '1@town.example']);
+});
+
+test('that there is nothing is not kept', async () => {
+  const ask = gateway();
+  assert.deepEqual(ids(await ask({})), []);
+  await show(store, town, [at('1', 0)], clock.now());
+  assert.deepEqual(ids(await ask({})), ['1@town.example']);
+});
+
+test('a list that could not be made is made at the next request', async () => {
+  await show(store, town, [at('1', 1)], clock.now());
+  const ask = gateway();
+  const broken = mock.method(store.timelines, 'readLog', async () => {
+    throw new StoreUnavailableError('out');
+  });
+  await assert.rejects(ask({}), StoreUnavailableError);
+  broken.mock.restore();
+  assert.deepEqual(ids(await ask({})), ['1@town.example']);
 });

@@ -23,7 +23,7 @@ export function readAnswer(
   const seen = new Set<string>();
   let dropped = 0;
   for (const raw of answer.slice(0, MAX_ITEMS) as unknown[]) {
-    const item = readItem(raw, hasHost);
+    const item = readItem(raw, (postId) => stories.has(postId) || isOfHost(postId, hasHost));
     if (!item) {
       dropped++;
       continue;
@@ -37,11 +37,15 @@ export function readAnswer(
   return { items, dropped };
 }
 
-function readItem(raw: unknown, hasHost: (host: string) => boolean): RecommendedItem | undefined {
+function isOfHost(postId: PostId, hasHost: (host: string) => boolean): boolean {
+  const place = parsePostId(postId);
+  return place !== undefined && hasHost(place.host);
+}
+
+function readItem(raw: unknown, isPostId: (text: string) => boolean): RecommendedItem | undefined {
   if (typeof raw !== 'object' || raw === null) return;
   const { postId, canonicalId, reason } = raw as Record<string, unknown>;
-  const place = typeof postId === 'string' ? parsePostId(postId) : undefined;
-  if (typeof postId !== 'string' || !place || !hasHost(place.host)) return;
+  if (typeof postId !== 'string' || !isPostId(postId)) return;
   const isCanonical =
     typeof canonicalId === 'string' && canonicalId !== '' && canonicalId.length <= MAX_CANONICAL_ID_LENGTH;
   return { postId, canonicalId: isCanonical ? canonicalId : undefined, reason: readReason(reason) };
@@ -52,8 +56,10 @@ function readReason(raw: unknown): Reason | undefined {
   const { kind, text } = raw as Record<string, unknown>;
   if (typeof text !== 'string') return;
   const known = REASON_KINDS.find((one) => one === kind) ?? 'OTHER';
-  return {
-    kind: known,
-    text: toLine([...text.slice(0, 2 * MAX_REASON_LENGTH)].slice(0, MAX_REASON_LENGTH).join('')),
-  };
+  return { kind: known, text: toLine(atMost(MAX_REASON_LENGTH, text)) };
+}
+
+/** The first so many characters, none of them cut in two. */
+function atMost(count: number, text: string): string {
+  return text.length <= count ? text : [...text.slice(0, 2 * count)].slice(0, count).join('');
 }

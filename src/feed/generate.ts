@@ -3,19 +3,23 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import { RecommenderUnavailableError } from '../errors.ts';
 import { hasServed, MAX_SERVED, type ServedSet } from '../ids/served-set.ts';
-import type { Post, PostId } from '../post.ts';
+import type { PostId } from '../post.ts';
 import type { Candidate, Reason, Recommender } from '../recommenders/recommender.ts';
 import type { FeedStore } from '../stores/feed-store.ts';
 import { readAnswer } from './answer.ts';
 import { ask } from './ask.ts';
 import type { MadeInstance } from './instance.ts';
-import { itemHash, nameHash, namesOf, type Story, storyUri } from './story.ts';
+import { knownItemHash, knownNameHash } from './known-hashes.ts';
+import { storiesOf } from './stories-of.ts';
+import { itemHash, namesOf, type Story } from './story.ts';
 
 /** An instance whose hashes are not settled yet. */
 export interface Draft {
   readonly feedId: string;
   readonly generatedAtMs: number;
   readonly items: readonly (Story & { readonly reason?: Reason | undefined })[];
+  /** Those of the items that are no candidates, in their order. */
+  readonly named: readonly PostId[];
 }
 
 /** Tries to find hashes that stand for nothing else yet, before an item is given up. */
@@ -24,28 +28,34 @@ const MAX_SALT = 4;
 /** Candidates that are looked at in one turn of the event loop: some milliseconds of hashing. */
 const CHUNK = 500;
 
+/** What a draft is made of, and for whom. */
+export interface GenerateRequest {
+  readonly recommender: Recommender;
+  readonly userId: string;
+  readonly candidates: readonly Candidate[];
+  /** What the scroll has served before. */
+  readonly served: ServedSet;
+  /** The most items. */
+  readonly size: number;
+  readonly hashKey: Buffer;
+  readonly clock: Clock;
+  readonly hasHost?: ((host: string) => boolean) | undefined;
+  readonly log?: ((line: string) => void) | undefined;
+}
+
 /**
  * Asks the recommender, and takes what this scroll has not served yet: at most `size` items.
  * Whatever a recommender throws or answers, there is a draft or RecommenderUnavailableError.
  */
-export async function generate(request: {
-  recommender: Recommender;
-  userId: string;
-  candidates: readonly Candidate[];
-  served: ServedSet;
-  size: number;
-  hashKey: Buffer;
-  clock: Clock;
-  hasHost?: ((host: string) => boolean) | undefined;
-  log?: ((line: string) => void) | undefined;
-}): Promise<Draft> {
+export async function generate(request: GenerateRequest): Promise<Draft> {
   const { recommender, userId, candidates, served, size, hashKey, clock } = request;
   const feedId = randomBytes(8).toString('hex');
   const nowMs = clock.now();
-  const stories = new Map(candidates.flatMap(({ post, copies }) => storiesIn(post, copies)));
+  const stories = await storiesOf(candidates);
   const isServed = (names: readonly (string | undefined)[]) =>
-    names.some((name) => name !== undefined && hasServed(served, nameHash(hashKey, name)));
-  const { fresh, old } = await withoutServed(candidates, served.count === 0 ? () => false : isServed);
+    names.some((name) => name !== undefined && hasServed(served, knownNameHash(hashKey, name)));
+  const { fresh, old } =
+    served.count === 0 ? { fresh: candidates, old: [] } : await withoutServed(candidates, isServed);
 
   const said = await ask(
     recommender,
@@ -54,6 +64,7 @@ export async function generate(request: {
       // A recommender may not heed `exclude`: what the scroll has served must not crowd out the rest.
       limit: size + served.count,
       candidates: fresh,
+      pool: candidates,
       exclude: old.slice(0, MAX_SERVED).map(({ post }) => post.id),
       seed: feedId,
       nowMs,
@@ -73,23 +84,31 @@ export async function generate(request: {
       names: storyNames(postId, canonicalId, stories.get(postId)),
       reason,
     }));
-  return { feedId, generatedAtMs: nowMs, items };
+  const named = items.flatMap(({ postId }) => (stories.has(postId) ? [] : [postId]));
+  return { feedId, generatedAtMs: nowMs, items, named };
 }
 
 /** Hashes the draft, keeping nothing: for while the store is out. */
 export function hashed(draft: Draft, hashKey: Buffer): MadeInstance {
   return made(
     draft,
-    draft.items.map((story) => itemHash(hashKey, story)),
+    draft.items.map((story) => knownItemHash(hashKey, story)),
   );
 }
 
-/** Hashes the draft and remembers what the hashes name. A hash that stands for another post is salted. */
+/**
+ * Hashes the draft and remembers what the hashes name, for two lives of an instance: from then on the store keeps them for as
+ * long as one names them. A hash that stands for another post is salted.
+ */
 export async function referenced(
   draft: Draft,
-  { feeds, hashKey, expiresAtMs }: { feeds: Pick<FeedStore, 'putReferences'>; hashKey: Buffer; expiresAtMs: number },
+  deps: { feeds: Pick<FeedStore, 'putReferences'>; hashKey: Buffer; ttlMs: number; clock: Pick<Clock, 'now'> },
 ): Promise<MadeInstance> {
-  const hashes: (string | undefined)[] = draft.items.map((story) => itemHash(hashKey, story));
+  const { feeds, hashKey, ttlMs, clock } = deps;
+  // Up to a twentieth of a life more, so that the feeds of some minutes ask for the same, and only the first of them writes.
+  const stepMs = ttlMs / 20;
+  const expiresAtMs = Math.ceil((clock.now() + 2 * ttlMs) / stepMs) * stepMs;
+  const hashes: (string | undefined)[] = draft.items.map((story) => knownItemHash(hashKey, story));
   let open = [...draft.items.keys()];
   for (let salt = 0; open.length > 0; salt++) {
     const references = open.flatMap((index) => {
@@ -122,13 +141,6 @@ function made(draft: Draft, hashes: readonly (string | undefined)[]): MadeInstan
 function storyNames(postId: PostId, canonicalId: string | undefined, uri: string | undefined): Story['names'] {
   const own = uri ?? postId;
   return canonicalId === undefined || canonicalId === postId || canonicalId === own ? [own] : [canonicalId, own];
-}
-
-/** The post, what it reposts, and its copies, with the story of all. */
-function storiesIn(post: Post, copies: readonly PostId[] = []): (readonly [PostId, string])[] {
-  const story = storyUri(post);
-  const inside = post.repostOf ? storiesIn(post.repostOf) : [];
-  return [[post.id, story], ...copies.map((id) => [id, story] as const), ...inside];
 }
 
 async function withoutServed(candidates: readonly Candidate[], isServed: (names: readonly string[]) => boolean) {

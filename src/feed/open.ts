@@ -2,12 +2,15 @@ import type { Clock } from '../clock.ts';
 import { type Problem, RecommenderUnavailableError, StoreUnavailableError } from '../errors.ts';
 import { emptyServedSet, MAX_SERVED } from '../ids/served-set.ts';
 import type { FeedCursor } from '../ids/tokens.ts';
+import type { PostId } from '../post.ts';
 import type { Candidate, Recommender } from '../recommenders/recommender.ts';
 import type { FeedStore } from '../stores/feed-store.ts';
-import { type Draft, generate, hashed, referenced } from './generate.ts';
+import { type Draft, type GenerateRequest, generate, hashed, referenced } from './generate.ts';
 import { alreadyCut, type MadeInstance, madeInstance, type ReadableInstance, storedInstance } from './instance.ts';
+import { createLimiter } from './limiter.ts';
 import { type Outage, problemOf } from './outage.ts';
 import { firstCount } from './page.ts';
+import { publishAsCurrent } from './publish.ts';
 import { TURN_MS, type Turns } from './turns.ts';
 
 /** What generating and publishing need. */
@@ -43,6 +46,8 @@ export interface OpenRequest {
   readonly limit: number;
   /** Newest first, at most 48 h old; waits for an empty log. */
   readonly candidates: () => Promise<{ candidates: readonly Candidate[]; problems: readonly Problem[] }>;
+  /** Told which posts of a new instance are no candidates, in its order: nobody waits for it, and it never throws. */
+  readonly readAhead?: ((ids: readonly PostId[]) => void) | undefined;
 }
 
 /** An instance to cut a page from, and how it was come by. */
@@ -70,7 +75,6 @@ export interface Opener {
 const KEEP = 4;
 /** An empty instance, or one of the stand-in recommender, is the current one so long. */
 const BRIEF_TTL_MS = 5_000;
-const PUBLISH_ATTEMPTS = 4;
 
 /** Finds instances and makes them: the store elects one winner, whoever else generates. @see design.md, section 5 */
 export function createOpener(deps: OpenDeps): Opener {
@@ -80,50 +84,44 @@ export function createOpener(deps: OpenDeps): Opener {
   const stored = (userId: string, feedId: string) =>
     storedInstance(feeds, { viewerId: userId, feedId, now: clock.now, ttlMs });
 
-  async function draftFirst({ userId }: OpenRequest, candidates: readonly Candidate[], by: Recommender) {
-    const { size } = settings;
-    return generate({
-      recommender: by,
-      userId,
-      candidates,
-      served: emptyServedSet,
-      size,
-      hashKey,
-      clock,
-      hasHost,
-      log,
-    });
+  const limiter = createLimiter({ clock });
+
+  async function draftOf(
+    { userId, readAhead }: OpenRequest,
+    candidates: readonly Candidate[],
+    options: Partial<Pick<GenerateRequest, 'recommender' | 'served' | 'size'>> = {},
+  ): Promise<Draft> {
+    const usual = { recommender, served: emptyServedSet, size: settings.size, hashKey, clock, hasHost, log };
+    const draft = await generate({ ...usual, ...options, userId, candidates });
+    if (draft.named.length > 0) readAhead?.(draft.named);
+    await limiter.ownTurn();
+    return draft;
   }
 
-  /** For two lives: from then on the store keeps them for as long as an instance names them. */
-  async function settle(draft: Draft): Promise<MadeInstance> {
-    return referenced(draft, { feeds, hashKey, expiresAtMs: clock.now() + 2 * ttlMs });
-  }
+  const settle = (draft: Draft): Promise<MadeInstance> => referenced(draft, { feeds, hashKey, ttlMs, clock });
 
   async function publish(
-    request: OpenRequest,
+    { userId }: OpenRequest,
     draft: Draft,
     options: { alias?: string | undefined; renew: boolean; brief: boolean },
   ): Promise<Opened> {
-    const brief = options.brief || draft.items.length === 0;
+    const isEmpty = draft.items.length === 0;
     const made = await settle(draft);
-    let replaces = options.alias;
-    for (let attempt = 1; ; attempt++) {
-      const winner = await feeds.publish({
-        viewerId: request.userId,
-        instance: { feedId: made.feedId, generatedAtMs: made.generatedAtMs, items: made.items },
-        nowMs: clock.now(),
-        ttlMs: draft.items.length === 0 ? BRIEF_TTL_MS : ttlMs,
+    const { postIds: _, ...instance } = made;
+    const winner = await publishAsCurrent(
+      feeds,
+      {
+        viewerId: userId,
+        instance,
+        ttlMs: isEmpty ? BRIEF_TTL_MS : ttlMs,
         keep: KEEP,
-        replaces,
-        aliasTtlMs: brief ? Math.min(BRIEF_TTL_MS, aliasTtlMs) : aliasTtlMs,
-      });
-      if (winner.feedId === made.feedId) return { instance: madeInstance(made), state: 'GENERATED', problems: [] };
-      if (!options.renew || attempt === PUBLISH_ATTEMPTS) {
-        return { instance: stored(request.userId, winner.feedId), state: 'CACHED', problems: [] };
-      }
-      replaces = (await feeds.current(request.userId, clock.now())).alias;
-    }
+        replaces: options.alias,
+        aliasTtlMs: options.brief || isEmpty ? Math.min(BRIEF_TTL_MS, aliasTtlMs) : aliasTtlMs,
+      },
+      { renew: options.renew, now: clock.now },
+    );
+    if (winner === made.feedId) return { instance: madeInstance(made), state: 'GENERATED', problems: [] };
+    return { instance: stored(userId, winner), state: 'CACHED', problems: [] };
   }
 
   /** `known` is absent while the store is out. */
@@ -155,12 +153,12 @@ export function createOpener(deps: OpenDeps): Opener {
     let draft: Draft;
     let brief = false;
     try {
-      draft = await draftFirst(request, candidates, recommender);
+      draft = await draftOf(request, candidates);
     } catch (error) {
       if (!(error instanceof RecommenderUnavailableError)) throw error;
       const previous = await failed(error);
       if (previous) return previous;
-      draft = await draftFirst(request, candidates, local);
+      draft = await draftOf(request, candidates, { recommender: local });
       brief = true;
     }
     if (!known) return { instance: madeInstance(hashed(draft, hashKey)), state: 'GENERATED', problems };
@@ -175,7 +173,7 @@ export function createOpener(deps: OpenDeps): Opener {
   }
 
   async function unpublished(request: OpenRequest, outage: StoreUnavailableError): Promise<Opened> {
-    const opened = await make(request, undefined);
+    const opened = await limiter.run(() => make(request, undefined));
     return { ...opened, problems: [problemOf(outage), ...opened.problems] };
   }
 
@@ -198,7 +196,7 @@ export function createOpener(deps: OpenDeps): Opener {
     renew: boolean,
   ): Promise<Opened> {
     if (found instanceof StoreUnavailableError) return unpublished(request, found);
-    return make(request, { alias: found.alias, renew });
+    return limiter.run(() => make(request, { alias: found.alias, renew }));
   }
 
   return {
@@ -209,9 +207,12 @@ export function createOpener(deps: OpenDeps): Opener {
       const opened = cached(request, found);
       if (opened || !turns) return opened ?? generated(request, found, false);
       const find = async () => cached(request, await current(request));
-      // Another one may have made it before this turn came.
-      const make = async () => (await find()) ?? generated(request, await current(request), false);
-      return turns.take({ name: `first:${request.userId}`, holds: false, find, make });
+      const make = async () => {
+        // Another one may have made it before this turn came.
+        const again = await current(request);
+        return cached(request, again) ?? generated(request, again, false);
+      };
+      return turns.take({ name: `first:${request.userId}`, holds: () => false, find, make });
     },
     async renew(request) {
       const make = async () => generated(request, await current(request), true);
@@ -220,7 +221,8 @@ export function createOpener(deps: OpenDeps): Opener {
         const isFresh = 'instance' in found && clock.now() - (found.instance?.generatedAtMs ?? 0) < TURN_MS;
         return isFresh ? cached(request, found) : undefined;
       };
-      return turns ? turns.take({ name: `refresh:${request.userId}`, holds: true, find, make }) : make();
+      const holds = ({ problems }: Opened) => problems.length === 0;
+      return turns ? turns.take({ name: `refresh:${request.userId}`, holds, find, make }) : make();
     },
     async successor(request, cursor) {
       const { userId } = request;
@@ -230,13 +232,15 @@ export function createOpener(deps: OpenDeps): Opener {
       if (known) return stored(userId, known.feedId);
       const size = Math.min(settings.size, MAX_SERVED - served.count);
       if (size <= 0) return;
-      const { candidates } = await request.candidates();
-      const draft = await generate({ recommender, userId, candidates, served, size, hashKey, clock, hasHost, log });
-      if (draft.items.length === 0) return;
-      const { postIds: _, ...instance } = await settle(draft);
-      const nowMs = clock.now();
-      const winner = await feeds.publishSuccessor({ viewerId: userId, instance, nowMs, ttlMs, keep: KEEP, of });
-      return stored(userId, winner.feedId);
+      return limiter.run(async () => {
+        const { candidates } = await request.candidates();
+        const draft = await draftOf(request, candidates, { served, size });
+        if (draft.items.length === 0) return;
+        const { postIds: _, ...instance } = await settle(draft);
+        const nowMs = clock.now();
+        const winner = await feeds.publishSuccessor({ viewerId: userId, instance, nowMs, ttlMs, keep: KEEP, of });
+        return stored(userId, winner.feedId);
+      });
     },
   };
 }

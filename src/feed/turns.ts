@@ -6,11 +6,12 @@ import type { LeaseStore } from '../stores/store.ts';
 export interface Turns {
   /**
    * What `make` gives, when it is this gateway's turn, else what `find` finds meanwhile. Whoever has the turn may be killed: it
-   * ends by itself after 5 s. `holds`: also after it was made, so that for as long as that nobody makes another.
+   * ends by itself after 5 s. `holds`: whether what was made keeps the turn until then, so that nobody makes another meanwhile;
+   * what failed never does.
    */
   take<T>(turn: {
     name: string;
-    holds: boolean;
+    holds: (made: T) => boolean;
     find: () => Promise<T | undefined>;
     make: () => Promise<T>;
   }): Promise<T>;
@@ -44,10 +45,13 @@ export function createTurns(deps: { leases: LeaseStore; clock: Clock; holder: st
         if (found !== undefined) return found;
         await clock.sleep(LOOK_MS);
       }
+      let isHeld = false;
       try {
-        return await make();
+        const made = await make();
+        isHeld = holds(made);
+        return made;
       } finally {
-        if (!holds) await leases.release(name, holder).catch(() => {});
+        if (!isHeld) await leases.release(name, holder).catch(() => {});
       }
     },
   };

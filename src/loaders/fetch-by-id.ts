@@ -18,9 +18,14 @@ export type FetchOutcome =
   | { readonly kind: 'gone'; readonly sentAtMs: number }
   | { readonly kind: 'unavailable' };
 
-/** Reads posts by id: one batch a host and credential (private ones apart), within the budget and a deadline. Never throws. */
+/**
+ * Reads posts by id: one batch a host and credential (private ones apart), within the budget and a deadline. Never throws.
+ * `fillUp` is asked for as many more as the last request of a batch has room for; their outcomes are among the others, but
+ * for those of which nothing is known now.
+ */
 export type FetchById = (
   wanted: readonly Wanted[],
+  fillUp?: (source: Source, room: number) => readonly Wanted[],
 ) => Promise<{ readonly outcomes: ReadonlyMap<PostId, FetchOutcome>; readonly problems: readonly Problem[] }>;
 
 /** Hands what the upstream told about its limits, or an error, back to the budget. */
@@ -44,7 +49,7 @@ export function createFetchById(deps: {
   const { takeById, fetchedById, clock, maxWaitMs } = deps;
   const failing = new Map<string, { problem: Problem; untilMs: number }>();
 
-  async function fetchBatch(key: string, batch: readonly Wanted[]) {
+  async function fetchBatch(key: string, batch: readonly Wanted[], fillUp: Parameters<FetchById>[1] = () => []) {
     const outcomes = new Map<PostId, FetchOutcome>();
     const [first] = batch;
     if (!first) return { outcomes, problems: [] };
@@ -68,7 +73,8 @@ export function createFetchById(deps: {
       await within(maxWaitMs, clock, async (signal) => {
         const perRequest = Math.max(1, (await source.upstream.describe(signal)).bulk);
         requests = await takeById(source, Math.ceil(batch.length / perRequest));
-        const asked = batch.slice(0, requests * perRequest);
+        const room = requests * perRequest - batch.length;
+        const asked = room > 0 ? [...batch, ...fillUp(source, room)] : batch.slice(0, requests * perRequest);
         if (asked.length === 0) return;
         const fetched = await source.upstream.fetchPosts(
           asked.map(({ upstreamId }) => upstreamId),
@@ -92,9 +98,9 @@ export function createFetchById(deps: {
     return { outcomes, problems };
   }
 
-  return async (wanted) => {
+  return async (wanted, fillUp) => {
     const batches = [...Map.groupBy(wanted, ({ source }) => batchKey(source))];
-    const answers = await Promise.all(batches.map(([key, batch]) => fetchBatch(key, batch)));
+    const answers = await Promise.all(batches.map(([key, batch]) => fetchBatch(key, batch, fillUp)));
     const outcomes = new Map<PostId, FetchOutcome>(wanted.map(({ id }) => [id, { kind: 'unavailable' }]));
     for (const answer of answers) for (const [id, outcome] of answer.outcomes) outcomes.set(id, outcome);
     return { outcomes, problems: answers.flatMap(({ problems }) => problems) };

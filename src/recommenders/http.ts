@@ -1,5 +1,4 @@
 import { Agent, type Dispatcher } from 'undici';
-import { z } from 'zod';
 import { RecommenderUnavailableError } from '../errors.ts';
 import { parseBoundedJson, readAtMost } from '../input/bounded-json.ts';
 import {
@@ -24,17 +23,10 @@ const MAX_EXCLUDE = 2000;
 /** 500 items with reasons are about 100 kB. */
 const MAX_BODY_BYTES = 2 * 1024 * 1024;
 const MAX_REASON_LENGTH = 80;
+/** Of a post id and a canonical id. */
+const MAX_NAME_LENGTH = 2048;
 /** Items that are looked at, for each that is of use: some may be bad, or the same twice. */
 const SLACK = 4;
-
-const itemSchema = z.object({
-  id: z.string().min(1).max(2048),
-  canonicalId: z.string().min(1).max(2048).optional().catch(undefined),
-  reason: z
-    .object({ kind: z.string(), text: z.string().optional().catch(undefined) })
-    .optional()
-    .catch(undefined),
-});
 
 /**
  * Asks a service for the order, as design.md, section 2, has it: POST of post ids as JSON, answered by `{ items }`.
@@ -98,12 +90,7 @@ function readItems(answer: unknown, label: string, limit: number): readonly Reco
   const listed: unknown = Object(answer).items;
   if (!Array.isArray(listed)) throw new RecommenderUnavailableError(`${label} answered no list of items`);
   const raw: readonly unknown[] = listed.slice(0, SLACK * limit);
-  const items = raw.flatMap((one): RecommendedItem[] => {
-    const item = itemSchema.safeParse(one);
-    if (!item.success) return [];
-    const { id, canonicalId, reason } = item.data;
-    return [{ postId: id, canonicalId, reason: reason && toReason(reason) }];
-  });
+  const items = raw.flatMap(readItem);
   if (items.length === 0 && raw.length > 0) {
     throw new RecommenderUnavailableError(`${label} answered ${raw.length} items, none of them readable`);
   }
@@ -111,14 +98,27 @@ function readItems(answer: unknown, label: string, limit: number): readonly Reco
   return firstOfEach(posts, ({ postId, canonicalId }) => canonicalId ?? postId);
 }
 
+/** One item or none. By hand, because a schema makes an error of each bad item, which takes far longer than to read a good one. */
+function readItem(raw: unknown): RecommendedItem[] {
+  const { id, canonicalId, reason } = Object(raw);
+  if (!isName(id)) return [];
+  return [{ postId: id, canonicalId: isName(canonicalId) ? canonicalId : undefined, reason: readReason(reason) }];
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= MAX_NAME_LENGTH;
+}
+
 function firstOfEach(items: readonly RecommendedItem[], key: (item: RecommendedItem) => string): RecommendedItem[] {
   const seen = new Set<string>();
   return items.filter((item) => !seen.has(key(item)) && seen.add(key(item)));
 }
 
-function toReason({ kind, text }: { kind: string; text?: string | undefined }): Reason {
+function readReason(raw: unknown): Reason | undefined {
+  const { kind, text } = Object(raw);
+  if (typeof kind !== 'string') return;
   const known = REASON_KINDS.find((one) => one === kind) ?? 'OTHER';
-  const words = text?.trim() || (known === 'OTHER' ? 'Recommended' : sentence(known));
+  const words = (typeof text === 'string' && text.trim()) || (known === 'OTHER' ? 'Recommended' : sentence(known));
   return { kind: known, text: [...words.slice(0, 2 * MAX_REASON_LENGTH)].slice(0, MAX_REASON_LENGTH).join('') };
 }
 

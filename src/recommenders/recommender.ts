@@ -17,6 +17,11 @@ export interface RecommendRequest {
   readonly limit: number;
   /** What the viewer may see, newest first. */
   readonly candidates: readonly Candidate[];
+  /**
+   * The list that `candidates` are taken from, which many requests share and nobody changes: what is computed of it may be kept
+   * for as long as it is. Absent: `candidates` are all.
+   */
+  readonly pool?: readonly Candidate[] | undefined;
   /** Candidates that this scroll has served already: a hint, the gateway filters by itself. At most 2,000. */
   readonly exclude: readonly PostId[];
   /** Differs from generation to generation; the same seed and candidates give the same order. */

@@ -26,6 +26,7 @@ export const forYou: NonNullable<QueryResolvers['forYou']> = async (_root, args,
     ...(cursor && { cursor }),
     candidates: () => context.candidates(context.viewer),
     hydrate: context.posts.hydrate,
+    readAhead: context.posts.readAhead,
   });
 };
 
@@ -39,6 +40,7 @@ export const refreshForYou: NonNullable<MutationResolvers['refreshForYou']> = as
     limit,
     candidates: () => context.candidates(context.viewer),
     hydrate: context.posts.hydrate,
+    readAhead: context.posts.readAhead,
   });
 };
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
 import { type Clock, systemClock } from '../../src/clock.ts';
-import { StoreUnavailableError } from '../../src/errors.ts';
+import { RecommenderUnavailableError, StoreUnavailableError } from '../../src/errors.ts';
 import { createForYou, type ForYou, type ForYouRequest } from '../../src/feed/for-you.ts';
 import { createTurns } from '../../src/feed/turns.ts';
 import { openStore } from '../../src/stores/registry.ts';
@@ -87,10 +87,47 @@ test('refreshes at two gateways within 5 s share one generation', async () => {
   assert.ok(!feeds.has(first.feed?.feedId), 'it is a new one');
 });
 
+test('a refresh that failed, or was served with a problem, leaves its turn to the next at once', async () => {
+  for (const known of [false, true]) {
+    let runs = 0;
+    const down = () => {
+      runs += 1;
+      throw new RecommenderUnavailableError('down');
+    };
+    const user = `carl ${known}`;
+    // A previous instance stands in where there is one, else the local recommender.
+    if (known) await (await gateway(() => {}, 60_000)).forYou.page(asked(user));
+    for (const one of await Promise.all([gateway(down), gateway(down)])) {
+      const { problems } = await one.forYou.refresh(asked(user));
+      assert.deepEqual(
+        problems.map(({ code }) => code),
+        ['RECOMMENDER_UNAVAILABLE'],
+      );
+    }
+    assert.equal(runs, 2);
+  }
+});
+
+test('a turn whose work throws is free at once', async () => {
+  const { store } = await gateway(() => {});
+  const turns = createTurns({ leases: store.leases, clock: systemClock, holder: 'a' });
+  const failing = turns.take({
+    name: 'y',
+    holds: () => true,
+    find: async () => undefined,
+    make: async () => Promise.reject(new Error('broken')),
+  });
+  await assert.rejects(failing, /broken/);
+  assert.equal(await store.leases.acquire({ name: 'y', holder: 'b', ttlMs: 1000, nowMs: Date.now() }), true);
+});
+
 test('a store that does not answer for the turn keeps nobody from generating', async () => {
   const out = async () => {
     throw new StoreUnavailableError('out');
   };
   const turns = createTurns({ leases: { acquire: out, holders: out, release: out }, clock: systemClock, holder: 'a' });
-  assert.equal(await turns.take({ name: 'x', holds: false, find: async () => undefined, make: async () => 7 }), 7);
+  assert.equal(
+    await turns.take({ name: 'x', holds: () => false, find: async () => undefined, make: async () => 7 }),
+    7,
+  );
 });

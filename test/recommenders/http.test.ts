@@ -6,6 +6,7 @@ import { RecommenderUnavailableError } from '../../src/errors.ts';
 import type { RecommendRequest } from '../../src/recommenders/recommender.ts';
 import { createRecommender } from '../../src/recommenders/registry.ts';
 import { candidatesOf, posts, START_MS } from '../feed/fixture.ts';
+import { countSteps } from '../upstreams/count-steps.ts';
 
 interface Seen {
   readonly headers: IncomingMessage['headers'];
@@ -139,6 +140,20 @@ test('of an answer four items are looked at for each that is of use', async (con
   );
   const { error } = await failure(context, json({ items: Array(100_000).fill({}) }));
   assert.match(error.message, /answered 2000 items, none of them readable/);
+});
+
+test('a bad item costs no more than a good one', async (context) => {
+  const limit = 2_500;
+  const stepsFor = async (item: (n: number) => unknown) => {
+    const items = Array.from({ length: 4 * limit }, (_, n) => item(n));
+    const { url } = await service(context, json({ items: [{ id: 'first@town.example' }, ...items] }));
+    const recommender = createRecommender({ kind: 'http', url });
+    return countSteps(() => recommender.recommend({ ...request, limit }), ['/http.ts', '/zod/']);
+  };
+  const good = await stepsFor((n) => ({ id: `${n}@town.example` }));
+  for (const bad of [{}, null, { id: 7 }, { id: '1@town.example', reason: { kind: 7 } }]) {
+    assert.ok((await stepsFor(() => bad)) <= 2 * good);
+  }
 });
 
 test('an answer of too many values, or too deep, is not parsed', async (context) => {

@@ -5,6 +5,7 @@ import type { Author, Post } from '../../src/post.ts';
 import { localRecommender } from '../../src/recommenders/local.ts';
 import type { RecommendRequest } from '../../src/recommenders/recommender.ts';
 import { post, START_MS } from '../feed/fixture.ts';
+import { countSteps } from '../upstreams/count-steps.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -138,4 +139,69 @@ test('authors are spaced as if each place took the best post whose author none o
       assert.deepEqual(ids(await rank(all)), expected);
     }),
   );
+});
+
+test('fewer items are the beginning of more, whatever their scores and authors are', async () => {
+  const some = fc.record({ by: fc.nat(3), likes: fc.nat(200), hoursAgo: fc.nat(47) });
+  await fc.assert(
+    fc.asyncProperty(fc.array(some, { maxLength: 60 }), fc.integer({ min: 1, max: 10 }), async (list, limit) => {
+      const all = list.map(({ by, likes, hoursAgo }, index) =>
+        post({
+          id: `${index}@town.example`,
+          counts: { likes },
+          createdAtMs: START_MS - hoursAgo * HOUR_MS,
+          author: by === 0 ? undefined : author(`a${by}`),
+        }),
+      );
+      assert.deepEqual(await rank(all, { limit }), (await rank(all)).slice(0, limit));
+    }),
+  );
+});
+
+test('without authors the order is that of the scores, each at most 15 % off', async () => {
+  const likes = fc.array(fc.nat(100_000), { minLength: 1, maxLength: 100 });
+  await fc.assert(
+    fc.asyncProperty(likes, fc.string(), async (counts, seed) => {
+      const all = counts.map((each, index) => post({ id: `${index}@town.example`, counts: { likes: each } }));
+      const scores = (await rank(all, { seed, limit: 7 })).map(
+        ({ postId }) => 4 + Math.log1p(counts[Number.parseInt(postId, 10)] ?? 0),
+      );
+      const best = Math.max(...counts.map((each) => 4 + Math.log1p(each)));
+      assert.ok((scores[0] ?? 0) * 1.15 >= best * 0.85);
+      for (const [at, score] of scores.entries())
+        assert.ok(scores.slice(at + 1).every((later) => later * 0.85 <= score * 1.15));
+    }),
+  );
+});
+
+test('of candidates that are a part of a pool, only their stories come', async () => {
+  const pool = [post({ id: '1@town.example' }), post({ id: '2@town.example' }), post({ id: '3@town.example' })].map(
+    (one) => ({ post: one, sortAtMs: one.createdAtMs }),
+  );
+  const candidates = pool.slice(1);
+  assert.deepEqual(ids(await rank([], { pool, candidates })).toSorted(), ['2@town.example', '3@town.example']);
+});
+
+test('what the feeds of one pool have in common is computed once', async () => {
+  const counts = (index: number) => ({ likes: index % 97 });
+  const all = Array.from({ length: 5_000 }, (_, index) =>
+    post({ id: `${index}@town.example`, counts: counts(index), author: author(`a${index % 300}`) }),
+  );
+  const candidates = all.map((one) => ({ post: one, sortAtMs: one.createdAtMs }));
+  const steps = (seed: string) => countSteps(() => rank([], { candidates, limit: 500, seed }), ['/recommenders/local']);
+  const first = await steps('a');
+  const second = await steps('b');
+  assert.ok(second * 5 <= first, `${second} steps after ${first}`);
+});
+
+test('while a pool is looked at for the first time others have their turns', async () => {
+  const all = Array.from({ length: 5_000 }, (_, index) => post({ id: `${index}@town.example` }));
+  let turns = 0;
+  let counting = setImmediate(function count() {
+    turns += 1;
+    counting = setImmediate(count);
+  });
+  await rank(all);
+  clearImmediate(counting);
+  assert.ok(turns >= 15, `others had ${turns} turns meanwhile`);
 });

@@ -8,20 +8,29 @@ await session.post('Profiler.enable');
 await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
 
 /**
- * What `work` costs, counted and not timed: the steps of every regular expression that it uses, libraries' among them, and how
+ * What `work` costs until it is done, counted and not timed: the steps of every regular expression that it uses, libraries' among them, and how
  * often the blocks of the code that is named by `scripts` (parts of its URLs) ran.
  */
 export async function countSteps(work: () => unknown, scripts: readonly string[]): Promise<number> {
+  let expressions = 0;
+  const blocks = await countBlocks(async () => {
+    expressions = await countExpressions(work);
+  }, scripts);
+  return expressions + blocks;
+}
+
+/** How often the blocks of the code that is named by `scripts` ran. */
+export async function countBlocks(work: () => unknown, scripts: readonly string[]): Promise<number> {
   await session.post('Profiler.takePreciseCoverage');
-  const expressions = countExpressions(work);
+  await work();
   const { result } = await session.post('Profiler.takePreciseCoverage');
   const ours = result.filter(({ url }) => scripts.some((part) => url.includes(part)));
   const blocks = ours.flatMap(({ functions }) => functions.flatMap(({ ranges }) => ranges.map(({ count }) => count)));
-  return expressions + blocks.reduce((sum, count) => sum + count, 0);
+  return blocks.reduce((sum, count) => sum + count, 0);
 }
 
 /** Whatever uses a regular expression calls this method, as soon as it is another than V8's own. */
-function countExpressions(work: () => unknown): number {
+async function countExpressions(work: () => unknown): Promise<number> {
   const { exec } = RegExp.prototype;
   let steps = 0;
   let isCounting = false;
@@ -34,7 +43,7 @@ function countExpressions(work: () => unknown): number {
     return exec.call(this, text);
   };
   try {
-    work();
+    await work();
   } finally {
     RegExp.prototype.exec = exec;
   }
