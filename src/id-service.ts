@@ -25,6 +25,8 @@ const MARGIN_MS = 500;
 const BORROW_MS = 1000;
 /** So far ahead the mark is put: what is issued until the lease ends lies below. */
 const RESERVE_MS = TTL_MS + BORROW_MS;
+/** Replies of renewals that may be lost before the lease has ended anyway. */
+const MOST_LOST = 4;
 /** A user may ask for so many ids at once, and for as many each second. */
 const IDS_PER_SECOND = 163_840;
 const MOST_USERS = 10_000;
@@ -42,6 +44,8 @@ export function createIdService(deps: {
   const { generators, clock, holder, log } = deps;
   const mayTake = createQuota(clock);
   let held: { number: number; ids: IdGenerator; untilMs: number; markMs: number } | undefined;
+  /** Marks that this gateway put, or may have put where a reply was lost: what the store has beyond them another one put. */
+  let ownMarks: readonly number[] = [];
   let why = 'the id service has not started yet';
   let isStopped = false;
   let nap = new AbortController();
@@ -58,6 +62,8 @@ export function createIdService(deps: {
     const nowMs = clock.now();
     const markMs = nowMs + RESERVE_MS;
     const before = held;
+    const known = ownMarks;
+    ownMarks = [...known.slice(-MOST_LOST), markMs];
     try {
       const query = { holder, generator: before?.number, ttlMs: TTL_MS, markMs, pauseMs: RESERVE_MS, nowMs };
       const lease = await generators.lease(query);
@@ -72,7 +78,8 @@ export function createIdService(deps: {
       }
       const { generator, afterMs } = lease;
       // A lease that ended may have been another's meanwhile: whose mark is not ours begins anew, above it.
-      const isSame = before?.number === generator && before.markMs === afterMs;
+      const isSame = before?.number === generator && known.includes(afterMs);
+      ownMarks = [Math.max(markMs, afterMs)];
       held = {
         number: generator,
         untilMs,
