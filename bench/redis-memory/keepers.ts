@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { systemClock } from '../../src/clock.ts';
 import { createForYou, type ForYouRequest } from '../../src/feed/for-you.ts';
+import { createStoryKeys } from '../../src/ids/story-key.ts';
 import { createTokens } from '../../src/ids/tokens.ts';
 import { openRedisStore } from '../../src/stores/redis.ts';
 import type { Pool } from './pool.ts';
@@ -92,7 +93,7 @@ export async function ourKeeper({ url, pool, factor }: KeeperDeps): Promise<Keep
     feeds: store.feeds,
     recommender,
     local: recommender,
-    hashKey: Buffer.alloc(32, 7),
+    storyKeys: createStoryKeys([Buffer.alloc(32, 7)]),
     clock: systemClock,
     settings: {
       size: 500,

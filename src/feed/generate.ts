@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import { RecommenderUnavailableError } from '../errors.ts';
 import { hasServed, MAX_SERVED, type ServedSet } from '../ids/served-set.ts';
+import { createFeedId, type StoryKey } from '../ids/story-key.ts';
 import type { Post, PostId } from '../post.ts';
 import type { Candidate, Reason, Recommender } from '../recommenders/recommender.ts';
 import type { FeedStore } from '../stores/feed-store.ts';
@@ -34,17 +34,18 @@ export async function generate(request: {
   candidates: readonly Candidate[];
   served: ServedSet;
   size: number;
-  hashKey: Buffer;
+  /** Of the feed, and of what was served. */
+  key: StoryKey;
   clock: Clock;
   hasHost?: ((host: string) => boolean) | undefined;
   log?: ((line: string) => void) | undefined;
 }): Promise<Draft> {
-  const { recommender, userId, candidates, served, size, hashKey, clock } = request;
-  const feedId = randomBytes(8).toString('hex');
+  const { recommender, userId, candidates, served, size, key, clock } = request;
+  const feedId = createFeedId(key);
   const nowMs = clock.now();
   const stories = new Map(candidates.flatMap(({ post, copies }) => storiesIn(post, copies)));
   const isServed = (names: readonly (string | undefined)[]) =>
-    names.some((name) => name !== undefined && hasServed(served, nameHash(hashKey, name)));
+    names.some((name) => name !== undefined && hasServed(served, nameHash(key, name)));
   const { fresh, old } = await withoutServed(candidates, served.count === 0 ? () => false : isServed);
 
   const said = await ask(
@@ -77,19 +78,19 @@ export async function generate(request: {
 }
 
 /** Hashes the draft, keeping nothing: for while the store is out. */
-export function hashed(draft: Draft, hashKey: Buffer): MadeInstance {
+export function hashed(draft: Draft, key: StoryKey): MadeInstance {
   return made(
     draft,
-    draft.items.map((story) => itemHash(hashKey, story)),
+    draft.items.map((story) => itemHash(key, story)),
   );
 }
 
 /** Hashes the draft and remembers what the hashes name. A hash that stands for another post is salted. */
 export async function referenced(
   draft: Draft,
-  { feeds, hashKey, expiresAtMs }: { feeds: Pick<FeedStore, 'putReferences'>; hashKey: Buffer; expiresAtMs: number },
+  { feeds, key, expiresAtMs }: { feeds: Pick<FeedStore, 'putReferences'>; key: StoryKey; expiresAtMs: number },
 ): Promise<MadeInstance> {
-  const hashes: (string | undefined)[] = draft.items.map((story) => itemHash(hashKey, story));
+  const hashes: (string | undefined)[] = draft.items.map((story) => itemHash(key, story));
   let open = [...draft.items.keys()];
   for (let salt = 0; open.length > 0; salt++) {
     const references = open.flatMap((index) => {
@@ -101,7 +102,7 @@ export async function referenced(
     open = open.filter((index) => taken.has(hashes[index] ?? ''));
     for (const index of open) {
       const story = draft.items[index];
-      hashes[index] = story && salt < MAX_SALT ? itemHash(hashKey, story, salt + 1) : undefined;
+      hashes[index] = story && salt < MAX_SALT ? itemHash(key, story, salt + 1) : undefined;
     }
     if (salt === MAX_SALT) break;
   }

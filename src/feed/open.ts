@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { type Problem, RecommenderUnavailableError, StoreUnavailableError } from '../errors.ts';
-import { emptyServedSet, MAX_SERVED } from '../ids/served-set.ts';
-import type { FeedCursor } from '../ids/tokens.ts';
+import { emptyServedSet } from '../ids/served-set.ts';
+import type { StoryKeys } from '../ids/story-key.ts';
 import type { Candidate, Recommender } from '../recommenders/recommender.ts';
 import type { FeedStore } from '../stores/feed-store.ts';
 import { type Draft, generate, hashed, referenced } from './generate.ts';
@@ -16,8 +16,7 @@ export interface OpenDeps {
   readonly recommender: Recommender;
   /** Stands in when `recommender` fails and the viewer has no live instance. */
   readonly local: Recommender;
-  /** Shared by all gateways. */
-  readonly hashKey: Buffer;
+  readonly storyKeys: StoryKeys;
   readonly clock: Clock;
   /** Has one of several gateways generate; absent: there is only this one. */
   readonly turns?: Turns | undefined;
@@ -60,21 +59,19 @@ export interface Opener {
   renew(request: OpenRequest): Promise<Opened>;
   /** A new instance that no store knows; its cursors go on with a successor once the store is back. */
   unpublished(request: OpenRequest, outage: StoreUnavailableError): Promise<Opened>;
-  /** What goes on after a cursor whose instance is gone; undefined at the scroll's end. */
-  successor(request: OpenRequest, cursor: FeedCursor): Promise<ReadableInstance | undefined>;
   /** A published instance of this viewer, live or not. */
   stored(userId: string, feedId: string): ReadableInstance;
 }
 
 /** Live instances of one viewer. */
-const KEEP = 4;
+export const KEEP = 4;
 /** An empty instance, or one of the stand-in recommender, is the current one so long. */
 const BRIEF_TTL_MS = 5_000;
 const PUBLISH_ATTEMPTS = 4;
 
 /** Finds instances and makes them: the store elects one winner, whoever else generates. @see design.md, section 5 */
 export function createOpener(deps: OpenDeps): Opener {
-  const { feeds, recommender, local, hashKey, clock, turns, settings, hasHost, log } = deps;
+  const { feeds, recommender, local, storyKeys, clock, turns, settings, hasHost, log } = deps;
   const ttlMs = settings.instanceTtlSeconds * 1000;
   const aliasTtlMs = settings.currentTtlSeconds * 1000;
   const stored = (userId: string, feedId: string) =>
@@ -88,7 +85,7 @@ export function createOpener(deps: OpenDeps): Opener {
       candidates,
       served: emptyServedSet,
       size,
-      hashKey,
+      key: storyKeys.current,
       clock,
       hasHost,
       log,
@@ -97,7 +94,7 @@ export function createOpener(deps: OpenDeps): Opener {
 
   /** For two lives: from then on the store keeps them for as long as an instance names them. */
   async function settle(draft: Draft): Promise<MadeInstance> {
-    return referenced(draft, { feeds, hashKey, expiresAtMs: clock.now() + 2 * ttlMs });
+    return referenced(draft, { feeds, key: storyKeys.current, expiresAtMs: clock.now() + 2 * ttlMs });
   }
 
   async function publish(
@@ -136,7 +133,7 @@ export function createOpener(deps: OpenDeps): Opener {
       problems.push(problemOf(outage));
       log?.(`for you: ${outage.message}`);
       const newest = known && (await feeds.newest(request.userId, clock.now()).catch(ignoreOutage));
-      if (newest && newest.size > 0)
+      if (newest && newest.size > 0 && storyKeys.of(newest.feedId))
         return { instance: stored(request.userId, newest.feedId), state: 'CACHED', problems };
     };
 
@@ -163,14 +160,16 @@ export function createOpener(deps: OpenDeps): Opener {
       draft = await draftFirst(request, candidates, local);
       brief = true;
     }
-    if (!known) return { instance: madeInstance(hashed(draft, hashKey)), state: 'GENERATED', problems };
+    // What is empty because a source was late is not kept: the next page would show it without a word.
+    if (!known || (draft.items.length === 0 && problems.length > 0))
+      return { instance: madeInstance(hashed(draft, storyKeys.current)), state: 'GENERATED', problems };
     try {
       const opened = await publish(request, draft, { ...known, brief });
       return { ...opened, problems };
     } catch (error) {
       if (!(error instanceof StoreUnavailableError)) throw error;
       problems.push(problemOf(error));
-      return { instance: madeInstance(hashed(draft, hashKey)), state: 'GENERATED', problems };
+      return { instance: madeInstance(hashed(draft, storyKeys.current)), state: 'GENERATED', problems };
     }
   }
 
@@ -221,22 +220,6 @@ export function createOpener(deps: OpenDeps): Opener {
         return isFresh ? cached(request, found) : undefined;
       };
       return turns ? turns.take({ name: `refresh:${request.userId}`, holds: true, find, make }) : make();
-    },
-    async successor(request, cursor) {
-      const { userId } = request;
-      const { feedId, offset, served } = cursor;
-      const of = { feedId, offset };
-      const known = await feeds.successor(userId, of, clock.now());
-      if (known) return stored(userId, known.feedId);
-      const size = Math.min(settings.size, MAX_SERVED - served.count);
-      if (size <= 0) return;
-      const { candidates } = await request.candidates();
-      const draft = await generate({ recommender, userId, candidates, served, size, hashKey, clock, hasHost, log });
-      if (draft.items.length === 0) return;
-      const { postIds: _, ...instance } = await settle(draft);
-      const nowMs = clock.now();
-      const winner = await feeds.publishSuccessor({ viewerId: userId, instance, nowMs, ttlMs, keep: KEEP, of });
-      return stored(userId, winner.feedId);
     },
   };
 }

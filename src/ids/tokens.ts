@@ -53,9 +53,9 @@ type Purpose = TimelinePurpose | 'feed';
 const VERSION = 1;
 const MAC_BYTES = 16;
 const BOUND = 0x80;
-/** Never re-use a number: old tokens must not change their meaning. */
+/** Never re-use a number: old tokens must not change their meaning. 1 was a feed's, whose served set was of a key that the store held. */
 const PURPOSES: ReadonlyMap<Purpose, number> = new Map([
-  ['feed', 1],
+  ['feed', 5],
   ['since', 2],
   ['until', 3],
   ['entry', 4],

@@ -77,8 +77,8 @@ export interface InstanceHeader {
 }
 
 export interface InstanceCut extends InstanceHeader {
-  /** What `hashesFrom` asked for, else none. */
-  readonly earlierHashes: readonly string[];
+  /** What `hashesFrom` asked for, 8 bytes each, else none. */
+  readonly earlierHashes: Buffer;
   /** `postId` is absent when the reference was lost. */
   readonly items: readonly (InstanceItem & { readonly postId?: PostId | undefined })[];
 }

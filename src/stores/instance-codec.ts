@@ -8,7 +8,7 @@ import type { FeedInstance, InstanceItem } from './feed-store.ts';
 const HEADER_BYTES = 32;
 const HASH_BYTES = 8;
 const MAGIC = 0x534c4649;
-const VERSION = 1;
+const VERSION = 2;
 
 /** The most items of an instance. */
 export const MAX_INSTANCE_ITEMS = 100_000;
@@ -65,6 +65,11 @@ export function decodeInstance(bytes: Uint8Array, offset = 0, count = MAX_INSTAN
     items.push(reason ? { hash, reason } : { hash });
   }
   return { generatedAtMs: header.generatedAtMs, size: header.size, items };
+}
+
+/** The hashes of items `from` to `to`, 8 bytes each: a view of these bytes. */
+export function hashesIn(bytes: Uint8Array, from: number, to: number): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset + HEADER_BYTES + from * HASH_BYTES, (to - from) * HASH_BYTES);
 }
 
 export interface DecodedInstance {

@@ -64,7 +64,7 @@ export function redisFeeds(deps: {
     const values = referencesFrom === '' ? await readReferences(items.map(({ hash }) => hash)) : list(named);
     return {
       ...readHeader(header),
-      earlierHashes: hashesOf(earlier as Buffer),
+      earlierHashes: earlier as Buffer,
       items: items.map((item, n) => {
         const postId = postIdOf(values[n]);
         return postId === undefined ? item : { ...item, postId };

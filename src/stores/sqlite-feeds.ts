@@ -1,6 +1,6 @@
 import { StoreUnavailableError } from '../errors.ts';
 import type { FeedStore, InstanceCut, InstanceHeader, Publication, SuccessorKey } from './feed-store.ts';
-import { decodeInstance, encodeInstance } from './instance-codec.ts';
+import { decodeInstance, encodeInstance, hashesIn } from './instance-codec.ts';
 import type { Sql, SqliteDatabase } from './sqlite-database.ts';
 import { deleteExpiredReferences, findReference, lengthenReferences, writeReferences } from './sqlite-references.ts';
 
@@ -99,8 +99,8 @@ function cutInstance(sql: Sql, query: Cut): InstanceCut | undefined {
     const postId = findReference(sql, item.hash);
     return postId === undefined ? item : { ...item, postId };
   });
-  const earlier = decoded(row.body, hashesFrom, offset - hashesFrom);
-  return { ...found, earlierHashes: earlier.map(({ hash }) => hash), items };
+  const upTo = Math.min(offset, found.size);
+  return { ...found, earlierHashes: hashesIn(row.body, Math.min(hashesFrom, upTo), upTo), items };
 }
 
 /** A life more than needed, so that a scroll pays for this once a life and not on every page. */

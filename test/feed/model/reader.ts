@@ -6,7 +6,7 @@ import { createTokens } from '../../../src/ids/tokens.ts';
 import type { Post } from '../../../src/post.ts';
 import type { Recommender } from '../../../src/recommenders/recommender.ts';
 import type { Store } from '../../../src/stores/store.ts';
-import { candidatesOf, HASH_KEY, type manualClock, watchStrictly } from '../fixture.ts';
+import { candidatesOf, type manualClock, STORY_KEYS, watchStrictly } from '../fixture.ts';
 
 export type ManualClock = ReturnType<typeof manualClock>;
 
@@ -61,7 +61,7 @@ export function ourReader(
     turns: createTurns({ leases: store.leases, clock, holder: randomUUID() }),
     recommender,
     local: recommender,
-    hashKey: HASH_KEY,
+    storyKeys: STORY_KEYS,
     clock,
     watch: watchStrictly(),
     settings: { size: 30, instanceTtlSeconds: 3600, currentTtlSeconds: 600, whenGone: 'continue' },

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { BadCursorError } from '../../../src/errors.ts';
-import { nameHash, namesOf, servedHashes, storyUri } from '../../../src/feed/story.ts';
+import { nameHash, servedHashes, storyUri } from '../../../src/feed/story.ts';
 import { hasServed } from '../../../src/ids/served-set.ts';
-import { HASH_KEY, manualClock, post, scriptedRecommender } from '../fixture.ts';
+import { manualClock, post, STORY_KEYS, scriptedRecommender } from '../fixture.ts';
 import type { Dump, Ground } from './ground.ts';
 import { type Catalogue, openToken, ourReader, type Reader, type ReaderPage, rank } from './reader.ts';
 
@@ -78,7 +78,7 @@ export function createWorld(options: {
     return held?.items.slice(isSame ? cursor.offset : 0).flatMap(({ postId = '', hash }) => {
       const named = catalogue.posts.find(({ id }) => id === postId);
       assert(named, `${postId} is named by the instance`);
-      const names = [...servedHashes(hash), ...namesOf(named).map((name) => nameHash(HASH_KEY, name))];
+      const names = [...servedHashes(hash), nameHash(STORY_KEYS.current, storyUri(named))];
       const isServed = filter && names.some((name) => hasServed(filter.served, name));
       return catalogue.hidden.has(postId) || isServed ? [] : [postId];
     });
