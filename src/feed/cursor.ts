@@ -22,6 +22,8 @@ export interface Passed {
   readonly names: ArrayLike<number>;
   /** Names of the stories shown since the cursor that their items do not tell. */
   readonly shownAs: readonly number[];
+  /** Of both together. */
+  readonly count: number;
 }
 
 /** The cursor at that place. In the first instance its served set is re-made, so that it stays as small as it can be. */
@@ -39,7 +41,7 @@ const ALWAYS_FIT = 1000;
 export function canGoOnAfter(start: FeedCursor, passed: Passed): boolean {
   const kept = start.successor ? start.served.count : start.served.later.length;
   // To make the set costs more than the rest of a page.
-  if (kept + passed.names.length + passed.shownAs.length <= ALWAYS_FIT) return true;
+  if (kept + passed.count <= ALWAYS_FIT) return true;
   const { served } = cursorAfter(start, passed);
   if (served.count > MAX_SERVED) return false;
   const bytes = encodeServedSet(served).length + TOKEN_FRAME_BYTES;

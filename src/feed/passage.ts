@@ -41,10 +41,18 @@ export function createPassage(start: FeedCursor, earlierHashes: Uint8Array): Pas
     },
     upTo(place) {
       const end = ends[place - start.offset] ?? { names: 0, shownAs: 0 };
-      const all = new Uint32Array(earlier.length + end.names);
-      all.set(earlier);
-      for (let at = 0; at < end.names; at += 1) all[earlier.length + at] = names[at] ?? 0;
-      return { offset: place + 1, names: all, shownAs: shownAs.slice(0, end.shownAs) };
+      return {
+        offset: place + 1,
+        count: earlier.length + end.names + end.shownAs,
+        shownAs: shownAs.slice(0, end.shownAs),
+        // Mostly the count is all that is asked for.
+        get names() {
+          const all = new Uint32Array(earlier.length + end.names);
+          all.set(earlier);
+          for (let at = 0; at < end.names; at += 1) all[earlier.length + at] = names[at] ?? 0;
+          return all;
+        },
+      };
     },
   };
 }

@@ -15,6 +15,7 @@ const passed = (start: FeedCursor, ids: readonly string[], shownAs: readonly str
   offset: start.successor ? start.offset + ids.length : ids.length,
   names: hashes(ids),
   shownAs: hashes(shownAs),
+  count: ids.length + shownAs.length,
 });
 const cursorAfter = (start: FeedCursor, ids: readonly string[], shownAs?: readonly string[]) =>
   after(start, passed(start, ids, shownAs));

@@ -26,7 +26,8 @@ function watched() {
   return { watch, lines, check };
 }
 
-const cursor = (...names: number[]) => cursorAfter(START, { offset: names.length, names, shownAs: [] });
+const cursor = (...names: number[]) =>
+  cursorAfter(START, { offset: names.length, names, shownAs: [], count: names.length });
 
 describe('what must never happen to a scroll', () => {
   it('a story that stands twice on a page is counted and told, with feed, offset and place', () => {
