@@ -67,15 +67,16 @@ export function createForYou(deps: ForYouDeps): ForYou {
 
   /** When what is there cannot be read a new one is made, and where that is gone as fast one that no store need keep. */
   async function firstPage(request: ForYouRequest, open: () => Promise<Opened>): Promise<ForYouView> {
-    for (const find of [open, () => renew(request)]) {
+    let unreadable: string | undefined;
+    for (const find of [open, () => renew(request, unreadable)]) {
       const opened = await find();
+      unreadable = opened.instance.feedId;
       const page = await cut(request, opened.instance, firstCursor(opened.instance.feedId)).catch((error: unknown) => {
         if (opened.state === 'CACHED' && error instanceof StoreUnavailableError) return error;
         throw error;
       });
       if (page instanceof StoreUnavailableError) return unpublishedPage(request, page);
       if (page) return viewOf(page, opened.state, opened.problems);
-      refreshed.delete(request.userId);
     }
     return unpublishedPage(request, evictedTooFast());
   }
@@ -110,13 +111,14 @@ export function createForYou(deps: ForYouDeps): ForYou {
     throw evictedTooFast();
   }
 
-  async function renew(request: ForYouRequest): Promise<Opened> {
+  async function renew(request: ForYouRequest, unreadable?: string): Promise<Opened> {
     const { userId } = request;
     for (const [key, { atMs }] of refreshed) if (!isRecent(atMs)) refreshed.delete(key);
     const recent = refreshed.get(userId);
-    if (recent) return { instance: opener.stored(userId, recent.feedId), state: 'CACHED', problems: [] };
+    if (recent && recent.feedId !== unreadable)
+      return { instance: opener.stored(userId, recent.feedId), state: 'CACHED', problems: [] };
     return firsts.share(JSON.stringify(['refresh', userId]), async () => {
-      const opened = await opener.renew(request);
+      const opened = await opener.renew(request, unreadable);
       // With a problem it is worth another try at once.
       if (opened.problems.length === 0) {
         refreshed.set(userId, { feedId: opened.instance.feedId, atMs: clock.now() });

@@ -55,8 +55,8 @@ export interface Opened {
 export interface Opener {
   /** The current instance, else a new one. Throws only when there is nothing to show at all. */
   first(request: OpenRequest): Promise<Opened>;
-  /** A new instance as the current one, whatever the current one is. */
-  renew(request: OpenRequest): Promise<Opened>;
+  /** A new instance as the current one, whatever the current one is. One that was made just now will do, but for `unreadable`. */
+  renew(request: OpenRequest, unreadable?: string): Promise<Opened>;
   /** A new instance that no store knows; its cursors go on with a successor once the store is back. */
   unpublished(request: OpenRequest, outage: StoreUnavailableError): Promise<Opened>;
   /** A published instance of this viewer, live or not. */
@@ -212,12 +212,12 @@ export function createOpener(deps: OpenDeps): Opener {
       const make = async () => (await find()) ?? generated(request, await current(request), false);
       return turns.take({ name: `first:${request.userId}`, holds: false, find, make });
     },
-    async renew(request) {
+    async renew(request, unreadable) {
       const make = async () => generated(request, await current(request), true);
       const find = async () => {
         const found = await current(request);
         const isFresh = 'instance' in found && clock.now() - (found.instance?.generatedAtMs ?? 0) < TURN_MS;
-        return isFresh ? cached(request, found) : undefined;
+        return isFresh && found.instance?.feedId !== unreadable ? cached(request, found) : undefined;
       };
       return turns ? turns.take({ name: `refresh:${request.userId}`, holds: true, find, make }) : make();
     },
