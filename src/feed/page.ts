@@ -177,15 +177,16 @@ async function findVisible(request: PageRequest): Promise<Found | undefined> {
 }
 
 type CutItem = InstanceCut['items'][number];
+type NamedItem = CutItem & { readonly postId: PostId };
 
 /** The items up to the first of which the store has lost what it names. */
-function named(items: readonly CutItem[]): readonly (CutItem & { readonly postId: PostId })[] {
-  const known: (CutItem & { readonly postId: PostId })[] = [];
-  for (const { postId, ...item } of items) {
-    if (postId === undefined) break;
-    known.push({ ...item, postId });
-  }
-  return known;
+function named(items: readonly CutItem[]): readonly NamedItem[] {
+  const lost = items.findIndex((item) => !isNamed(item));
+  return items.slice(0, lost < 0 ? items.length : lost).filter(isNamed);
+}
+
+function isNamed(item: CutItem): item is NamedItem {
+  return item.postId !== undefined;
 }
 
 /** An outage makes all of these unavailable. */

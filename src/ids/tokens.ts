@@ -69,7 +69,7 @@ export function createTokens(keys: readonly Buffer[]): Tokens {
 
   const seal = (purpose: Purpose, body: Uint8Array, boundTo: string | undefined): string => {
     const code = (PURPOSES.get(purpose) ?? 0) | (boundTo === undefined ? 0 : BOUND);
-    const signed = Buffer.from([VERSION, code, ...body]);
+    const signed = Buffer.concat([Uint8Array.of(VERSION, code), body]);
     const token = Buffer.concat([signed, mac(signing, signed, boundTo)]).toString('base64url');
     if (token.length > MAX_TOKEN_LENGTH)
       throw new RangeError(`a token must have at most ${MAX_TOKEN_LENGTH} characters`);
