@@ -68,7 +68,7 @@ export function createForYou(deps: ForYouDeps): ForYou {
   /** When what is there cannot be read a new one is made, and where that is gone as fast one that no store need keep. */
   async function firstPage(request: ForYouRequest, open: () => Promise<Opened>): Promise<ForYouView> {
     let unreadable: string | undefined;
-    for (const find of [open, () => renew(request, unreadable)]) {
+    for (const find of [open, () => first(request, unreadable)]) {
       const opened = await find();
       unreadable = opened.instance.feedId;
       const page = await cut(request, opened.instance, firstCursor(opened.instance.feedId)).catch((error: unknown) => {
@@ -111,14 +111,16 @@ export function createForYou(deps: ForYouDeps): ForYou {
     throw evictedTooFast();
   }
 
-  async function renew(request: ForYouRequest, unreadable?: string): Promise<Opened> {
+  const first = (request: ForYouRequest, unreadable?: string) =>
+    firsts.share(JSON.stringify(['first', request.userId, unreadable]), () => opener.first(request, unreadable));
+
+  async function renew(request: ForYouRequest): Promise<Opened> {
     const { userId } = request;
     for (const [key, { atMs }] of refreshed) if (!isRecent(atMs)) refreshed.delete(key);
     const recent = refreshed.get(userId);
-    if (recent && recent.feedId !== unreadable)
-      return { instance: opener.stored(userId, recent.feedId), state: 'CACHED', problems: [] };
+    if (recent) return { instance: opener.stored(userId, recent.feedId), state: 'CACHED', problems: [] };
     return firsts.share(JSON.stringify(['refresh', userId]), async () => {
-      const opened = await opener.renew(request, unreadable);
+      const opened = await opener.renew(request);
       // With a problem it is worth another try at once.
       if (opened.problems.length === 0) {
         refreshed.set(userId, { feedId: opened.instance.feedId, atMs: clock.now() });
@@ -131,11 +133,7 @@ export function createForYou(deps: ForYouDeps): ForYou {
 
   return {
     page: async (request) =>
-      request.cursor
-        ? laterPage(request, request.cursor)
-        : firstPage(request, () =>
-            firsts.share(JSON.stringify(['first', request.userId]), () => opener.first(request)),
-          ),
+      request.cursor ? laterPage(request, request.cursor) : firstPage(request, () => first(request)),
     refresh: async (request) => firstPage(request, () => renew(request)),
     async drain() {
       await Promise.all([firsts.drain(), successors.drain()]);

@@ -53,10 +53,10 @@ export interface Opened {
 
 /** Everything throws StoreUnavailableError and RecommenderUnavailableError only where nothing else can be shown. */
 export interface Opener {
-  /** The current instance, else a new one. Throws only when there is nothing to show at all. */
-  first(request: OpenRequest): Promise<Opened>;
-  /** A new instance as the current one, whatever the current one is. One that was made just now will do, but for `unreadable`. */
-  renew(request: OpenRequest, unreadable?: string): Promise<Opened>;
+  /** The current instance, else a new one, which also takes the place of the one that is `unreadable`. Throws only when there is nothing to show at all. */
+  first(request: OpenRequest, unreadable?: string): Promise<Opened>;
+  /** A new instance as the current one, whatever the current one is. */
+  renew(request: OpenRequest): Promise<Opened>;
   /** A new instance that no store knows; its cursors go on with a successor once the store is back. */
   unpublished(request: OpenRequest, outage: StoreUnavailableError): Promise<Opened>;
   /** A published instance of this viewer, live or not. */
@@ -203,21 +203,25 @@ export function createOpener(deps: OpenDeps): Opener {
   return {
     stored,
     unpublished,
-    async first(request) {
+    async first(request, unreadable) {
+      const readable = (found: Awaited<ReturnType<typeof current>>) => {
+        const opened = cached(request, found);
+        return opened?.instance.feedId === unreadable ? undefined : opened;
+      };
       const found = await current(request);
-      const opened = cached(request, found);
+      const opened = readable(found);
       if (opened || !turns) return opened ?? generated(request, found, false);
-      const find = async () => cached(request, await current(request));
+      const find = async () => readable(await current(request));
       // Another one may have made it before this turn came.
       const make = async () => (await find()) ?? generated(request, await current(request), false);
       return turns.take({ name: `first:${request.userId}`, holds: false, find, make });
     },
-    async renew(request, unreadable) {
+    async renew(request) {
       const make = async () => generated(request, await current(request), true);
       const find = async () => {
         const found = await current(request);
         const isFresh = 'instance' in found && clock.now() - (found.instance?.generatedAtMs ?? 0) < TURN_MS;
-        return isFresh && found.instance?.feedId !== unreadable ? cached(request, found) : undefined;
+        return isFresh ? cached(request, found) : undefined;
       };
       return turns ? turns.take({ name: `refresh:${request.userId}`, holds: true, find, make }) : make();
     },

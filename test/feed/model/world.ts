@@ -49,6 +49,8 @@ export function createWorld(options: {
   const dumps = new Map<string, Dump>();
   const abandoned = new Set<Promise<unknown>>();
   const lostTheirList = new Set<string>();
+  /** What an instance names may be lost, and come back with what others generate: then it answers its cursors again. */
+  let hasLostReferences = false;
   const userOf = (n: number) => `${VIEWERS[n % VIEWERS.length]}${run}`;
   const readerAt = (n: number) => readers[n % readers.length] as Reader;
   const cursorAt = (n: number) => cursors[cursors.length - 1 - (n % Math.max(1, Math.min(cursors.length, 25)))];
@@ -172,14 +174,12 @@ export function createWorld(options: {
     const wasLive = ground && isAlone && before !== undefined && (await isLive(userId, before));
     const own = ground && openToken(userId, token).feedId;
     const ownWasLive = own !== undefined && isAlone && (await isLive(userId, own));
-    // What it names may come back, with what others generate.
-    const isTorn = own !== undefined && !ownWasLive && (await isKept(userId, own));
     const page = await ask(readerAt(gateway).page({ userId, limit, token }));
     await settle();
     if (!page) return;
     if (ownWasLive) assert.equal(page.feedId, own, 'I3: a live instance answers its cursors');
     // Which successor a cursor has is written in the list.
-    else if (wasLive && !isTorn && !lostTheirList.has(userId))
+    else if (wasLive && !hasLostReferences && !lostTheirList.has(userId))
       assert.equal(page.feedId, before, 'I3: the same cursor, the same start while its successor lives');
     known.answeredBy = page.feedId;
     await check(page, { userId, limit, known });
@@ -273,11 +273,13 @@ export function createWorld(options: {
     async loseReferences(every: number) {
       await settle();
       await ground?.loseReferences(every);
+      hasLostReferences = true;
     },
     /** The store is lost, the tokens' keys are kept. */
     async loseStore(viewer: number) {
       await settle();
       await ground?.lose(userOf(viewer));
+      hasLostReferences = true;
       lostTheirList.delete(userOf(viewer));
     },
     async naming(isByName: boolean) {
