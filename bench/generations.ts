@@ -6,6 +6,7 @@ import { Worker } from 'node:worker_threads';
 import { createCandidates } from '../src/candidates.ts';
 import { systemClock } from '../src/clock.ts';
 import { createForYou, type ForYou } from '../src/feed/for-you.ts';
+import { createStoryKeys } from '../src/ids/story-key.ts';
 import { createHydrator } from '../src/loaders.ts';
 import type { Author } from '../src/post.ts';
 import { createRecommender } from '../src/recommenders/registry.ts';
@@ -86,7 +87,7 @@ async function alone({ store, sources, time }: Edge): Promise<void> {
     feeds: store.feeds,
     recommender,
     local: recommender,
-    hashKey: Buffer.alloc(32, 7),
+    storyKeys: createStoryKeys([Buffer.alloc(32, 7)]),
     clock,
     settings: { size: 500, instanceTtlSeconds: 3600, currentTtlSeconds: 600, whenGone: 'continue' },
   });

@@ -8,6 +8,7 @@ import { createTurns } from './feed/turns.ts';
 import { createFeedWatch } from './feed/watch.ts';
 import { resolveHomeLogs } from './home-logs.ts';
 import { createIdService } from './id-service.ts';
+import { createStoryKeys } from './ids/story-key.ts';
 import { createTokens } from './ids/tokens.ts';
 import { keepNamedLogs } from './kept-logs.ts';
 import { createHydrator } from './loaders.ts';
@@ -66,20 +67,21 @@ export async function createGateway(deps: {
   const hydrator = createHydrator({ ...store, sources, ...pollers.readsById, clock, budgetWaitMs: maxWaitMs });
   const hosts = new Set(sources.map(({ host }) => host));
   const watch = createFeedWatch(log);
+  const keys = await tokenKeys(settings, store);
   const forYou = createForYou({
     watch,
     turns: createTurns({ leases: store.leases, clock, holder }),
     feeds: store.feeds,
     recommender: createRecommender(settings.forYou.recommender),
     local: createRecommender({ kind: 'local' }),
-    hashKey: await store.secrets.getOrCreate('story-hash', randomBytes(32)),
+    storyKeys: createStoryKeys(keys),
     clock,
     settings: settings.forYou,
     hasHost: (host) => hosts.has(host),
     log,
   });
   const ids = settings.ids.enabled ? createIdService({ generators: store.generators, clock, holder, log }) : undefined;
-  const tokens = createTokens(await tokenKeys(settings, store));
+  const tokens = createTokens(keys);
   const server = createServer({
     settings,
     sources,

@@ -160,7 +160,8 @@ export function createHydrator(deps: {
             return post ? [[id, post] as const] : [];
           });
           if (shown.length === 0 && rest.unavailable.length > 0) throw nothingAtAll(ids.length, problems);
-          return { posts: await bringHome(new Map(shown), { homes, timelines, load }), problems };
+          const atHome = await bringHome(new Map(shown), { homes, timelines, load });
+          return { posts: atHome, unavailable: new Set(rest.unavailable), problems };
         },
       };
     },

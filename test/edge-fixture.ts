@@ -8,6 +8,7 @@ import { createFeedWatch } from '../src/feed/watch.ts';
 import { idScheme } from '../src/ids/id-scheme.ts';
 import { formatPostId } from '../src/ids/post-id.ts';
 import { encodeSnowflake, MASTODON } from '../src/ids/snowflake.ts';
+import { createStoryKeys } from '../src/ids/story-key.ts';
 import { createTokens, type Tokens } from '../src/ids/tokens.ts';
 import { createHydrator } from '../src/loaders.ts';
 import type { Post, PostId } from '../src/post.ts';
@@ -78,7 +79,7 @@ export async function openEdge(options: EdgeOptions = {}): Promise<Edge> {
     feeds: store.feeds,
     recommender: options.recommender ?? newestFirst,
     local: newestFirst,
-    hashKey: Buffer.alloc(32, 7),
+    storyKeys: createStoryKeys([Buffer.alloc(32, 7)]),
     clock,
     settings: { size: 500, instanceTtlSeconds: 3600, currentTtlSeconds: 600, whenGone: 'continue' },
     log,

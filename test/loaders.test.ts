@@ -345,6 +345,15 @@ test('when nothing at all can be had hydration fails, retryably; when something 
   assert.deepEqual([...shown.keys()], ['1@town.example']);
 });
 
+test('of posts that cannot be read now hydration says so, and of those that are gone nothing', async () => {
+  upstream.behave = { throws: new UpstreamError('UNAVAILABLE', 'down') };
+  await show(store, town, [post()], clock.now());
+  const hydrated = await hydrator()
+    .forViewer(NOBODY)
+    .hydrate(['1@town.example', '2@town.example', '1@elsewhere.example']);
+  assert.deepEqual([...(hydrated.unavailable ?? [])], ['2@town.example']);
+});
+
 test('an upstream that answers another post than was asked for is not believed', async () => {
   upstream.knows.set('1', post({ id: '2@town.example' }));
   await assert.rejects(hydrator().forViewer(NOBODY).hydrate(['1@town.example']), RecommenderUnavailableError);

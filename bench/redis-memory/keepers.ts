@@ -3,6 +3,7 @@ import { zstdCompressSync } from 'node:zlib';
 import { Redis } from 'ioredis';
 import { systemClock } from '../../src/clock.ts';
 import { createForYou, type ForYouRequest } from '../../src/feed/for-you.ts';
+import { createStoryKeys } from '../../src/ids/story-key.ts';
 import { createTokens } from '../../src/ids/tokens.ts';
 import { openRedisStore } from '../../src/stores/redis.ts';
 import type { Pool } from './pool.ts';
@@ -115,7 +116,7 @@ export async function ourKeeper({ url, pool, factor }: KeeperDeps): Promise<Keep
     feeds: store.feeds,
     recommender,
     local: recommender,
-    hashKey: Buffer.alloc(32, 7),
+    storyKeys: createStoryKeys([Buffer.alloc(32, 7)]),
     clock: systemClock,
     settings: {
       size: 500,

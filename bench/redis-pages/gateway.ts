@@ -2,6 +2,7 @@ import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 import { Redis } from 'ioredis';
 import { systemClock } from '../../src/clock.ts';
 import { createForYou } from '../../src/feed/for-you.ts';
+import { createStoryKeys } from '../../src/ids/story-key.ts';
 import { createTokens } from '../../src/ids/tokens.ts';
 import { createHydrator } from '../../src/loaders.ts';
 import { openRedisStore } from '../../src/stores/redis.ts';
@@ -38,7 +39,7 @@ export function createGateway(store: Store) {
     feeds: store.feeds,
     recommender,
     local: recommender,
-    hashKey: Buffer.alloc(32, 7),
+    storyKeys: createStoryKeys([Buffer.alloc(32, 7)]),
     clock: systemClock,
     settings: { size: 500, instanceTtlSeconds: TTL_MS / 1000, currentTtlSeconds: 600, whenGone: 'continue' },
   });

@@ -1,11 +1,13 @@
-import { type Problem, StoreUnavailableError } from '../errors.ts';
+import { BadCursorError, type Problem, StoreUnavailableError } from '../errors.ts';
 import type { FeedCursor } from '../ids/tokens.ts';
 import type { InstanceHeader } from '../stores/feed-store.ts';
 import { firstCursor, successorCursor } from './cursor.ts';
+import { createDrafts } from './drafts.ts';
 import { createFlights } from './flights.ts';
 import type { ReadableInstance } from './instance.ts';
 import { createOpener, type OpenDeps, type Opened, type OpenRequest } from './open.ts';
 import { type CutPage, cutPage, type Hydrate, type PageItem } from './page.ts';
+import { type Succession, succeed } from './succeed.ts';
 import { createFeedWatch, type FeedWatch } from './watch.ts';
 
 export type { Hydrate } from './page.ts';
@@ -46,54 +48,73 @@ export interface ForYouDeps extends OpenDeps {
 }
 
 const REFRESH_SHARED_MS = 5_000;
-/** An instance may be evicted between finding and reading it. */
+/** What was just generated may be evicted before it is read. */
 const TRIES = 3;
 
 /** The For You feed over a store and a recommender. @see design.md, section 5 */
 export function createForYou(deps: ForYouDeps): ForYou {
-  const { hashKey, clock, settings, log = () => {}, watch = createFeedWatch(log) } = deps;
-  const opener = createOpener(deps);
+  const { storyKeys, clock, settings, log = () => {}, watch = createFeedWatch(log) } = deps;
+  const drafts = createDrafts(deps);
+  const opener = createOpener(deps, drafts);
   const firsts = createFlights<Opened>();
-  const successors = createFlights<ReadableInstance | undefined>();
+  const successors = createFlights<Succession>();
   const refreshed = new Map<string, { feedId: string; atMs: number }>();
 
-  const cut = (request: ForYouRequest, instance: ReadableInstance, start: FeedCursor) =>
-    cutPage({ instance, start, limit: request.limit, hydrate: request.hydrate, hashKey, watch });
+  /** Undefined: the instance is gone, or cannot be gone on with. */
+  const cut = async (request: ForYouRequest, instance: ReadableInstance, start: FeedCursor) => {
+    const { limit, hydrate } = request;
+    const key = storyKeys.of(instance.feedId);
+    return key && cutPage({ instance, start, limit, hydrate, key, watch });
+  };
 
+  /** When what is there cannot be read a new one is made, and where that is gone as fast one that no store need keep. */
   async function firstPage(request: ForYouRequest, open: () => Promise<Opened>): Promise<ForYouView> {
-    for (let tries = 0; tries < TRIES; tries++) {
-      const opened = await open();
+    let unreadable: string | undefined;
+    for (const find of [open, () => first(request, unreadable)]) {
+      const opened = await find();
+      unreadable = opened.instance.feedId;
       const page = await cut(request, opened.instance, firstCursor(opened.instance.feedId)).catch((error: unknown) => {
         if (opened.state === 'CACHED' && error instanceof StoreUnavailableError) return error;
         throw error;
       });
-      if (page instanceof StoreUnavailableError) {
-        const aside = await firsts.share(JSON.stringify(['outage', request.userId]), () =>
-          opener.unpublished(request, page),
-        );
-        const fresh = await cut(request, aside.instance, firstCursor(aside.instance.feedId));
-        if (fresh) return viewOf(fresh, aside.state, aside.problems);
-      } else if (page) return viewOf(page, opened.state, opened.problems);
-      refreshed.delete(request.userId);
+      if (page instanceof StoreUnavailableError) return unpublishedPage(request, page);
+      if (page) return viewOf(page, opened.state, opened.problems);
     }
-    throw evictedTooFast();
+    return unpublishedPage(request, evictedTooFast());
+  }
+
+  async function unpublishedPage(request: ForYouRequest, outage: StoreUnavailableError): Promise<ForYouView> {
+    const share = () => opener.unpublished(request, outage);
+    const aside = await firsts.share(JSON.stringify(['outage', request.userId]), share);
+    const page = await cut(request, aside.instance, firstCursor(aside.instance.feedId));
+    if (!page) throw outage;
+    return viewOf(page, aside.state, aside.problems);
   }
 
   async function laterPage(request: ForYouRequest, cursor: FeedCursor): Promise<ForYouView> {
     const { userId } = request;
+    if (!storyKeys.of(cursor.feedId)) throw new BadCursorError();
     const page = await cut(request, opener.stored(userId, cursor.feedId), cursor);
     if (page) return viewOf(page, 'CACHED');
     if (settings.whenGone === 'empty') return { items: [], state: 'EXPIRED', problems: [] };
 
-    const key = JSON.stringify([userId, cursor.feedId, cursor.offset]);
+    let gone = cursor;
     for (let tries = 0; tries < TRIES; tries++) {
-      const instance = await successors.share(key, () => opener.successor(request, cursor));
-      if (!instance) return { items: [], state: 'CONTINUED', problems: [] };
-      const continued = await cut(request, instance, successorCursor(instance.feedId, cursor));
-      if (continued) return viewOf(continued, 'CONTINUED');
+      const of = gone;
+      const key = JSON.stringify([userId, of.feedId, of.offset]);
+      const { feedId, problems } = await successors.share(key, () => succeed({ ...deps, drafts }, request, of));
+      if (feedId === undefined) return { items: [], state: 'CONTINUED', problems };
+      const start = successorCursor(feedId, of);
+      const continued = await cut(request, opener.stored(userId, feedId), start);
+      if (continued) return viewOf(continued, 'CONTINUED', problems);
+      // One that is there and cannot be read has a successor of its own.
+      gone = start;
     }
     throw evictedTooFast();
   }
+
+  const first = (request: ForYouRequest, unreadable?: string) =>
+    firsts.share(JSON.stringify(['first', request.userId, unreadable]), () => opener.first(request, unreadable));
 
   async function renew(request: ForYouRequest): Promise<Opened> {
     const { userId } = request;
@@ -114,11 +135,7 @@ export function createForYou(deps: ForYouDeps): ForYou {
 
   return {
     page: async (request) =>
-      request.cursor
-        ? laterPage(request, request.cursor)
-        : firstPage(request, () =>
-            firsts.share(JSON.stringify(['first', request.userId]), () => opener.first(request)),
-          ),
+      request.cursor ? laterPage(request, request.cursor) : firstPage(request, () => first(request)),
     refresh: async (request) => firstPage(request, () => renew(request)),
     async drain() {
       await Promise.all([firsts.drain(), successors.drain()]);

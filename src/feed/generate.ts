@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import { RecommenderUnavailableError } from '../errors.ts';
 import { hasServed, MAX_SERVED, type ServedSet } from '../ids/served-set.ts';
+import { createFeedId, type StoryKey } from '../ids/story-key.ts';
 import type { PostId } from '../post.ts';
 import type { Candidate, Reason, Recommender } from '../recommenders/recommender.ts';
 import type { FeedStore } from '../stores/feed-store.ts';
@@ -37,7 +37,8 @@ export interface GenerateRequest {
   readonly served: ServedSet;
   /** The most items. */
   readonly size: number;
-  readonly hashKey: Buffer;
+  /** Of the feed, and of what was served. */
+  readonly key: StoryKey;
   readonly clock: Clock;
   readonly hasHost?: ((host: string) => boolean) | undefined;
   readonly log?: ((line: string) => void) | undefined;
@@ -48,12 +49,12 @@ export interface GenerateRequest {
  * Whatever a recommender throws or answers, there is a draft or RecommenderUnavailableError.
  */
 export async function generate(request: GenerateRequest): Promise<Draft> {
-  const { recommender, userId, candidates, served, size, hashKey, clock } = request;
-  const feedId = randomBytes(8).toString('hex');
+  const { recommender, userId, candidates, served, size, key, clock } = request;
+  const feedId = createFeedId(key);
   const nowMs = clock.now();
   const stories = await storiesOf(candidates);
   const isServed = (names: readonly (string | undefined)[]) =>
-    names.some((name) => name !== undefined && hasServed(served, knownNameHash(hashKey, name)));
+    names.some((name) => name !== undefined && hasServed(served, knownNameHash(key, name)));
   const { fresh, old } =
     served.count === 0 ? { fresh: candidates, old: [] } : await withoutServed(candidates, isServed);
 
@@ -89,10 +90,10 @@ export async function generate(request: GenerateRequest): Promise<Draft> {
 }
 
 /** Hashes the draft, keeping nothing: for while the store is out. */
-export function hashed(draft: Draft, hashKey: Buffer): MadeInstance {
+export function hashed(draft: Draft, key: StoryKey): MadeInstance {
   return made(
     draft,
-    draft.items.map((story) => knownItemHash(hashKey, story)),
+    draft.items.map((story) => knownItemHash(key, story)),
   );
 }
 
@@ -102,13 +103,13 @@ export function hashed(draft: Draft, hashKey: Buffer): MadeInstance {
  */
 export async function referenced(
   draft: Draft,
-  deps: { feeds: Pick<FeedStore, 'putReferences'>; hashKey: Buffer; ttlMs: number; clock: Pick<Clock, 'now'> },
+  deps: { feeds: Pick<FeedStore, 'putReferences'>; key: StoryKey; ttlMs: number; clock: Pick<Clock, 'now'> },
 ): Promise<MadeInstance> {
-  const { feeds, hashKey, ttlMs, clock } = deps;
+  const { feeds, key, ttlMs, clock } = deps;
   // Up to a twentieth of a life more, so that the feeds of some minutes ask for the same, and only the first of them writes.
   const stepMs = ttlMs / 20;
   const expiresAtMs = Math.ceil((clock.now() + 2 * ttlMs) / stepMs) * stepMs;
-  const hashes: (string | undefined)[] = draft.items.map((story) => knownItemHash(hashKey, story));
+  const hashes: (string | undefined)[] = draft.items.map((story) => knownItemHash(key, story));
   let open = [...draft.items.keys()];
   for (let salt = 0; open.length > 0; salt++) {
     const references = open.flatMap((index) => {
@@ -120,7 +121,7 @@ export async function referenced(
     open = open.filter((index) => taken.has(hashes[index] ?? ''));
     for (const index of open) {
       const story = draft.items[index];
-      hashes[index] = story && salt < MAX_SALT ? itemHash(hashKey, story, salt + 1) : undefined;
+      hashes[index] = story && salt < MAX_SALT ? itemHash(key, story, salt + 1) : undefined;
     }
     if (salt === MAX_SALT) break;
   }

@@ -49,7 +49,13 @@ export function madeInstance(made: MadeInstance): ReadableInstance {
     feedId: made.feedId,
     cut: async (offset, count, hashesFrom = offset) => ({
       ...header,
-      earlierHashes: made.items.slice(hashesFrom, offset).map(({ hash }) => hash),
+      earlierHashes: Buffer.from(
+        made.items
+          .slice(hashesFrom, offset)
+          .map(({ hash }) => hash)
+          .join(''),
+        'hex',
+      ),
       items: made.items.slice(offset, offset + count).map((item) => ({ ...item, postId: made.postIds.get(item.hash) })),
     }),
   };

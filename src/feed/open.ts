@@ -1,13 +1,12 @@
 import type { Clock } from '../clock.ts';
 import { type Problem, RecommenderUnavailableError, StoreUnavailableError } from '../errors.ts';
-import { emptyServedSet, MAX_SERVED } from '../ids/served-set.ts';
-import type { FeedCursor } from '../ids/tokens.ts';
+import type { StoryKeys } from '../ids/story-key.ts';
 import type { PostId } from '../post.ts';
 import type { Candidate, Recommender } from '../recommenders/recommender.ts';
 import type { FeedStore } from '../stores/feed-store.ts';
-import { type Draft, type GenerateRequest, generate, hashed, referenced } from './generate.ts';
-import { alreadyCut, type MadeInstance, madeInstance, type ReadableInstance, storedInstance } from './instance.ts';
-import { createLimiter } from './limiter.ts';
+import type { Drafts } from './drafts.ts';
+import { type Draft, hashed } from './generate.ts';
+import { alreadyCut, madeInstance, type ReadableInstance, storedInstance } from './instance.ts';
 import { type Outage, problemOf } from './outage.ts';
 import { firstCount } from './page.ts';
 import { publishAsCurrent } from './publish.ts';
@@ -19,8 +18,7 @@ export interface OpenDeps {
   readonly recommender: Recommender;
   /** Stands in when `recommender` fails and the viewer has no live instance. */
   readonly local: Recommender;
-  /** Shared by all gateways. */
-  readonly hashKey: Buffer;
+  readonly storyKeys: StoryKeys;
   readonly clock: Clock;
   /** Has one of several gateways generate; absent: there is only this one. */
   readonly turns?: Turns | undefined;
@@ -59,46 +57,28 @@ export interface Opened {
 
 /** Everything throws StoreUnavailableError and RecommenderUnavailableError only where nothing else can be shown. */
 export interface Opener {
-  /** The current instance, else a new one. Throws only when there is nothing to show at all. */
-  first(request: OpenRequest): Promise<Opened>;
+  /** The current instance, else a new one, which also takes the place of the one that is `unreadable`. Throws only when there is nothing to show at all. */
+  first(request: OpenRequest, unreadable?: string): Promise<Opened>;
   /** A new instance as the current one, whatever the current one is. */
   renew(request: OpenRequest): Promise<Opened>;
   /** A new instance that no store knows; its cursors go on with a successor once the store is back. */
   unpublished(request: OpenRequest, outage: StoreUnavailableError): Promise<Opened>;
-  /** What goes on after a cursor whose instance is gone; undefined at the scroll's end. */
-  successor(request: OpenRequest, cursor: FeedCursor): Promise<ReadableInstance | undefined>;
   /** A published instance of this viewer, live or not. */
   stored(userId: string, feedId: string): ReadableInstance;
 }
 
 /** Live instances of one viewer. */
-const KEEP = 4;
+export const KEEP = 4;
 /** An empty instance, or one of the stand-in recommender, is the current one so long. */
 const BRIEF_TTL_MS = 5_000;
 
 /** Finds instances and makes them: the store elects one winner, whoever else generates. @see design.md, section 5 */
-export function createOpener(deps: OpenDeps): Opener {
-  const { feeds, recommender, local, hashKey, clock, turns, settings, hasHost, log } = deps;
+export function createOpener(deps: OpenDeps, drafts: Drafts): Opener {
+  const { feeds, local, storyKeys, clock, turns, settings, log } = deps;
   const ttlMs = settings.instanceTtlSeconds * 1000;
   const aliasTtlMs = settings.currentTtlSeconds * 1000;
   const stored = (userId: string, feedId: string) =>
     storedInstance(feeds, { viewerId: userId, feedId, now: clock.now, ttlMs });
-
-  const limiter = createLimiter({ clock });
-
-  async function draftOf(
-    { userId, readAhead }: OpenRequest,
-    candidates: readonly Candidate[],
-    options: Partial<Pick<GenerateRequest, 'recommender' | 'served' | 'size'>> = {},
-  ): Promise<Draft> {
-    const usual = { recommender, served: emptyServedSet, size: settings.size, hashKey, clock, hasHost, log };
-    const draft = await generate({ ...usual, ...options, userId, candidates });
-    if (draft.named.length > 0) readAhead?.(draft.named);
-    await limiter.ownTurn();
-    return draft;
-  }
-
-  const settle = (draft: Draft): Promise<MadeInstance> => referenced(draft, { feeds, hashKey, ttlMs, clock });
 
   async function publish(
     { userId }: OpenRequest,
@@ -106,7 +86,7 @@ export function createOpener(deps: OpenDeps): Opener {
     options: { alias?: string | undefined; renew: boolean; brief: boolean },
   ): Promise<Opened> {
     const isEmpty = draft.items.length === 0;
-    const made = await settle(draft);
+    const made = await drafts.settle(draft);
     const { postIds: _, ...instance } = made;
     const winner = await publishAsCurrent(
       feeds,
@@ -134,7 +114,7 @@ export function createOpener(deps: OpenDeps): Opener {
       problems.push(problemOf(outage));
       log?.(`for you: ${outage.message}`);
       const newest = known && (await feeds.newest(request.userId, clock.now()).catch(ignoreOutage));
-      if (newest && newest.size > 0)
+      if (newest && newest.size > 0 && storyKeys.of(newest.feedId))
         return { instance: stored(request.userId, newest.feedId), state: 'CACHED', problems };
     };
 
@@ -153,27 +133,29 @@ export function createOpener(deps: OpenDeps): Opener {
     let draft: Draft;
     let brief = false;
     try {
-      draft = await draftOf(request, candidates);
+      draft = await drafts.draw(request, candidates);
     } catch (error) {
       if (!(error instanceof RecommenderUnavailableError)) throw error;
       const previous = await failed(error);
       if (previous) return previous;
-      draft = await draftOf(request, candidates, { recommender: local });
+      draft = await drafts.draw(request, candidates, { recommender: local });
       brief = true;
     }
-    if (!known) return { instance: madeInstance(hashed(draft, hashKey)), state: 'GENERATED', problems };
+    // What is empty because a source was late is not kept: the next page would show it without a word.
+    if (!known || (draft.items.length === 0 && problems.length > 0))
+      return { instance: madeInstance(hashed(draft, storyKeys.current)), state: 'GENERATED', problems };
     try {
       const opened = await publish(request, draft, { ...known, brief });
       return { ...opened, problems };
     } catch (error) {
       if (!(error instanceof StoreUnavailableError)) throw error;
       problems.push(problemOf(error));
-      return { instance: madeInstance(hashed(draft, hashKey)), state: 'GENERATED', problems };
+      return { instance: madeInstance(hashed(draft, storyKeys.current)), state: 'GENERATED', problems };
     }
   }
 
   async function unpublished(request: OpenRequest, outage: StoreUnavailableError): Promise<Opened> {
-    const opened = await limiter.run(() => make(request, undefined));
+    const opened = await drafts.run(() => make(request, undefined));
     return { ...opened, problems: [problemOf(outage), ...opened.problems] };
   }
 
@@ -196,21 +178,25 @@ export function createOpener(deps: OpenDeps): Opener {
     renew: boolean,
   ): Promise<Opened> {
     if (found instanceof StoreUnavailableError) return unpublished(request, found);
-    return limiter.run(() => make(request, { alias: found.alias, renew }));
+    return drafts.run(() => make(request, { alias: found.alias, renew }));
   }
 
   return {
     stored,
     unpublished,
-    async first(request) {
+    async first(request, unreadable) {
+      const readable = (found: Awaited<ReturnType<typeof current>>) => {
+        const opened = cached(request, found);
+        return opened?.instance.feedId === unreadable ? undefined : opened;
+      };
       const found = await current(request);
-      const opened = cached(request, found);
+      const opened = readable(found);
       if (opened || !turns) return opened ?? generated(request, found, false);
-      const find = async () => cached(request, await current(request));
+      const find = async () => readable(await current(request));
       const make = async () => {
         // Another one may have made it before this turn came.
         const again = await current(request);
-        return cached(request, again) ?? generated(request, again, false);
+        return readable(again) ?? generated(request, again, false);
       };
       return turns.take({ name: `first:${request.userId}`, holds: () => false, find, make });
     },
@@ -223,24 +209,6 @@ export function createOpener(deps: OpenDeps): Opener {
       };
       const holds = ({ problems }: Opened) => problems.length === 0;
       return turns ? turns.take({ name: `refresh:${request.userId}`, holds, find, make }) : make();
-    },
-    async successor(request, cursor) {
-      const { userId } = request;
-      const { feedId, offset, served } = cursor;
-      const of = { feedId, offset };
-      const known = await feeds.successor(userId, of, clock.now());
-      if (known) return stored(userId, known.feedId);
-      const size = Math.min(settings.size, MAX_SERVED - served.count);
-      if (size <= 0) return;
-      return limiter.run(async () => {
-        const { candidates } = await request.candidates();
-        const draft = await draftOf(request, candidates, { served, size });
-        if (draft.items.length === 0) return;
-        const { postIds: _, ...instance } = await settle(draft);
-        const nowMs = clock.now();
-        const winner = await feeds.publishSuccessor({ viewerId: userId, instance, nowMs, ttlMs, keep: KEEP, of });
-        return stored(userId, winner.feedId);
-      });
     },
   };
 }

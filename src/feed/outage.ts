@@ -13,3 +13,9 @@ export function problemOf(outage: Outage): Problem {
   const code = outage instanceof StoreUnavailableError ? 'STORE_UNAVAILABLE' : 'RECOMMENDER_UNAVAILABLE';
   return { code, message: outage.message, retryAtMs: outage.retryAtMs };
 }
+
+/** When to ask again after these, as an error wants it. */
+export function soonest(problems: readonly Problem[]): { retryAtMs?: number } {
+  const times = problems.flatMap(({ retryAtMs }) => (retryAtMs === undefined ? [] : [retryAtMs]));
+  return times.length === 0 ? {} : { retryAtMs: Math.min(...times) };
+}

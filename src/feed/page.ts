@@ -1,5 +1,5 @@
-import { type Problem, StoreUnavailableError } from '../errors.ts';
-import { hasServed } from '../ids/served-set.ts';
+import { type Problem, RecommenderUnavailableError, StoreUnavailableError } from '../errors.ts';
+import type { StoryKey } from '../ids/story-key.ts';
 import type { FeedCursor } from '../ids/tokens.ts';
 import type { Post, PostId } from '../post.ts';
 import { sizeOf } from '../post-size.ts';
@@ -7,18 +7,23 @@ import type { Reason } from '../recommenders/recommender.ts';
 import type { InstanceCut, InstanceHeader } from '../stores/feed-store.ts';
 import { canGoOnAfter, cursorAfter } from './cursor.ts';
 import type { ReadableInstance } from './instance.ts';
-import { isOutage, type Outage, problemOf } from './outage.ts';
-import { nameHash, namesOf, servedHashes, storyUri } from './story.ts';
+import { isOutage, type Outage, problemOf, soonest } from './outage.ts';
+import { createPassage, type Passage } from './passage.ts';
+import { nameHash, storyUri } from './story.ts';
 import type { FeedWatch } from './watch.ts';
 
 /**
- * Ids into posts, in one batch. `posts` holds what the viewer may see; what is missing is gone or hidden. The post of an id
- * may be another copy of its story, which is shown in its place.
+ * Ids into posts, in one batch. `posts` holds what the viewer may see; what is missing is gone or hidden, but for the
+ * `unavailable`, of which nothing is known now. The post of an id may be another copy of its story, which is shown in its place.
  * Throws RecommenderUnavailableError when nothing of these can be had now, StoreUnavailableError when the store is out.
  */
-export type Hydrate = (
-  ids: readonly PostId[],
-) => Promise<{ posts: ReadonlyMap<PostId, Post>; problems: readonly Problem[] }>;
+export type Hydrate = (ids: readonly PostId[]) => Promise<Hydrated>;
+
+export interface Hydrated {
+  readonly posts: ReadonlyMap<PostId, Post>;
+  readonly unavailable?: ReadonlySet<PostId> | undefined;
+  readonly problems: readonly Problem[];
+}
 
 /** A post as it stands in the scroll. */
 export interface PageItem {
@@ -44,18 +49,18 @@ interface PageRequest {
   readonly start: FeedCursor;
   readonly limit: number;
   readonly hydrate: Hydrate;
-  readonly hashKey: Buffer;
+  /** Of the instance. */
+  readonly key: StoryKey;
   readonly watch: FeedWatch;
 }
 
 interface Found {
   readonly feed: InstanceHeader;
-  /** Of the raw items, from `firstPlace` on. */
-  readonly hashes: readonly string[];
-  /** At most one more than the page shows, but for what came with it. */
+  readonly passage: Passage;
+  /** At most one more than the page shows. */
   readonly visible: readonly { place: number; post: Post; reason?: Reason | undefined }[];
-  /** The rest of the instance could not be had: whether it holds more to show is unknown. */
-  readonly cutShort: boolean;
+  /** The first raw place that was not looked at. Before the instance's end: whether there is more to show is unknown. */
+  readonly end: number;
   readonly problems: readonly Problem[];
 }
 
@@ -72,31 +77,30 @@ const MAX_REFILLS = 3;
 
 /**
  * One page of an instance from `start` on: hidden items are left out and the page refilled. It looks for one item more than
- * it shows, so that `next` is there exactly when there is something to go on with. Undefined when the instance is gone.
+ * it shows, so that `next` is there exactly when there is something to go on with. It ends before items of which the store
+ * has lost what they name, and before posts that cannot be had now: the next page begins with these, and passes over them
+ * where they still cannot be had and others can. Undefined when the instance is gone, or what its next item names.
  * Throws what `hydrate` threw when there is nothing to show.
  */
 export async function cutPage(request: PageRequest): Promise<CutPage | undefined> {
   const { start, limit } = request;
   const found = await findVisible(request);
   if (!found) return;
-  const { feed, hashes, visible, cutShort, problems } = found;
+  const { feed, passage, visible, end, problems } = found;
 
-  const upTo = (place: number) => hashes.slice(0, place + 1 - firstPlace(start));
-  const after = (place: number) => cursorAfter(start, upTo(place));
+  const canGoOn = (place: number) => canGoOnAfter(start, passage.upTo(place));
+  const after = (place: number) => cursorAfter(start, passage.upTo(place));
   const shown = visible.slice(0, countThatFit(visible, limit));
-  while (shown.length > 0 && !canGoOnAfter(start, upTo(shown.at(-1)?.place ?? 0))) shown.pop();
+  while (shown.length > 0 && !canGoOn(shown.at(-1)?.place ?? 0)) shown.pop();
   const last = shown.at(-1);
-  const more = visible[shown.length]?.place ?? (cutShort ? last?.place : undefined);
-  const next =
-    last !== undefined && more !== undefined && canGoOnAfter(start, upTo(more)) ? after(last.place) : undefined;
+  const more = visible[shown.length]?.place ?? (end < feed.size ? last?.place : undefined);
+  const next = last !== undefined && more !== undefined && canGoOn(more) ? after(last.place) : undefined;
   request.watch.check({
     feed,
-    offset: start.offset,
-    shown: shown.map(({ place }) => ({ place, wasServed: wasShown(start, hashes, place) })),
-    isEndTold:
-      next !== undefined ||
-      !canGoOnAfter(start, upTo(last?.place ?? firstPlace(start) - 1)) ||
-      isReadToItsEnd(found, start),
+    start,
+    next,
+    shown: shown.map(({ place, post }) => ({ place, story: storyUri(post) })),
+    isEndTold: next !== undefined || end >= feed.size || !canGoOn(more ?? end - 1),
   });
   const items = shown.map(({ place, post, reason }): PageItem => {
     let cursor: FeedCursor | undefined;
@@ -126,90 +130,85 @@ function countThatFit(visible: Found['visible'], limit: number): number {
 }
 
 async function findVisible(request: PageRequest): Promise<Found | undefined> {
-  const { instance, start, limit, hydrate } = request;
-  const hashes: string[] = [];
+  const { instance, start, limit } = request;
   const visible: Found['visible'][number][] = [];
   const problems: Problem[] = [];
-  const seen = new Set<PostId>();
-  const names = new Set<string>();
   let feed: InstanceHeader | undefined;
+  let passage: Passage | undefined;
   let end = start.offset;
   let outage: Outage | undefined;
-  let cutShort = false;
+  let isPassingOver = false;
 
   for (let round = 0; round <= MAX_REFILLS && visible.length <= limit && (!feed || end < feed.size); round++) {
     const count = feed && round === MAX_REFILLS ? feed.size - end : (firstCount(limit) - visible.length) * 2 ** round;
-    const cut = await instance.cut(end, count, feed ? undefined : firstPlace(start));
-    if (!cut) return feed && visible.length > 0 ? { feed, hashes, visible, cutShort: true, problems } : undefined;
-    feed = headerOf(cut);
-    for (const name of cut.earlierHashes.flatMap(servedHashes)) names.add(name);
-    hashes.push(...cut.earlierHashes, ...cut.items.map((item) => item.hash));
-    const raw = cut.items.map((item, index) => ({ ...item, place: end + index }));
-    if (raw.length === 0) break;
-    end += raw.length;
+    const cut = await instance.cut(end, count, start.successor || passage ? undefined : 0);
+    feed = cut ? headerOf(cut) : feed;
+    passage ??= cut && createPassage(start, cut.earlierHashes);
+    const items = cut ? named(cut.items) : [];
+    if (items.length === 0 || !passage) break;
 
-    const ids = new Set(raw.flatMap(({ postId }) => (postId === undefined || seen.has(postId) ? [] : [postId])));
-    const hydrated = ids.size > 0 ? await hydrate([...ids]).catch(onlyOutage) : undefined;
-    if (isOutage(hydrated)) {
-      outage ??= hydrated;
-      problems.push(problemOf(hydrated));
-      // What there is already is shown, and the next page asks for these again. Where there is nothing yet others may be had.
-      cutShort = visible.length > 0 || hydrated instanceof StoreUnavailableError;
-      if (cutShort) break;
-      continue;
+    const hydrated = await hydrateAll(request, items);
+    outage ??= hydrated.outage;
+    problems.push(...hydrated.problems);
+    if (hydrated.outage instanceof StoreUnavailableError) break;
+    let isCut = false;
+    for (const { hash, postId, reason } of items) {
+      if (visible.length > limit) break;
+      if (hydrated.unavailable.has(postId)) {
+        isCut = visible.length > 0 && !isPassingOver;
+        if (visible.length < limit) outage ??= cannotBeHad(hydrated.problems);
+        if (isCut) break;
+        isPassingOver = true;
+      }
+      const post = hydrated.posts.get(postId);
+      if (passage.pass(hash, post && nameHash(request.key, storyUri(post))) && post)
+        visible.push({ place: end, post, reason });
+      end += 1;
     }
-    problems.push(...(hydrated?.problems ?? []));
-    for (const { hash, postId, place, reason } of raw) {
-      const post = postId === undefined ? undefined : hydrated?.posts.get(postId);
-      const isRepeat = !postId || !post || seen.has(post.id) || wasServed(request, { hash, postId, names }, post);
-      for (const name of servedHashes(hash)) names.add(name);
-      if (isRepeat) continue;
-      seen.add(postId).add(post.id);
-      visible.push({ place, post, reason });
-    }
+    if (isCut) break;
   }
-  if (outage && visible.length === 0) throw outage;
-  return feed && { feed, hashes, visible, cutShort, problems };
+  if (!feed || !passage) return;
+  if (visible.length > 0) {
+    if (outage && problems.length === 0) problems.push(problemOf(outage));
+    return { feed, passage, visible, end, problems };
+  }
+  if (outage && (end >= feed.size || outage instanceof StoreUnavailableError)) throw outage;
+  return end < feed.size ? undefined : { feed, passage, visible, end, problems };
 }
 
-/** True when the scroll has shown this place's item before: its successors by the cursor's set, the first by the item itself. */
-function wasShown(start: FeedCursor, hashes: readonly string[], place: number): boolean {
-  const at = place - firstPlace(start);
-  const hash = hashes[at] ?? '';
-  if (hashes.indexOf(hash) < at) return true;
-  return start.successor ? servedHashes(hash).some((name) => hasServed(start.served, name)) : place < start.offset;
+type CutItem = InstanceCut['items'][number];
+type NamedItem = CutItem & { readonly postId: PostId };
+
+/** The items up to the first of which the store has lost what it names. */
+function named(items: readonly CutItem[]): readonly NamedItem[] {
+  const lost = items.findIndex((item) => !isNamed(item));
+  return items.slice(0, lost < 0 ? items.length : lost).filter(isNamed);
 }
 
-function isReadToItsEnd({ feed, hashes, cutShort }: Found, start: FeedCursor): boolean {
-  return !cutShort && firstPlace(start) + hashes.length >= feed.size;
+function isNamed(item: CutItem): item is NamedItem {
+  return item.postId !== undefined;
 }
 
-/** The first raw place whose hash is read: of a lineage's first instance all of them, for they are exact. */
-function firstPlace(start: FeedCursor): number {
-  return start.successor ? start.offset : 0;
+/** An outage makes all of these unavailable. */
+async function hydrateAll(
+  { hydrate }: PageRequest,
+  items: readonly { readonly postId: PostId }[],
+): Promise<Hydrated & { readonly unavailable: ReadonlySet<PostId>; readonly outage?: Outage | undefined }> {
+  const ids = items.map(({ postId }) => postId);
+  try {
+    const hydrated = await hydrate(ids);
+    return { ...hydrated, unavailable: hydrated.unavailable ?? new Set() };
+  } catch (error) {
+    if (!isOutage(error)) throw error;
+    return { posts: new Map(), unavailable: new Set(ids), problems: [problemOf(error)], outage: error };
+  }
 }
 
-/**
- * An item that this scroll has shown before, under whatever name of its story. Those of one instance differ by their
- * names; but one that is shown as another copy, or whose uri was not known, may be what an earlier one shows.
- */
-function wasServed(
-  { start, hashKey }: PageRequest,
-  { hash, postId, names }: { hash: string; postId: PostId; names: ReadonlySet<string> },
-  post: Post,
-): boolean {
-  const own = servedHashes(hash);
-  const shownAs = () => namesOf(post).map((name) => nameHash(hashKey, name));
-  if (start.successor && [...own, ...shownAs()].some((name) => hasServed(start.served, name))) return true;
-  const isNamed = own.includes(nameHash(hashKey, storyUri(post)));
-  if (isNamed && post.id === postId) return false;
-  // By its own names alone no later page would know what this one shows.
-  return (!isNamed && post.id !== postId) || shownAs().some((name) => names.has(name));
-}
-
-function onlyOutage(error: unknown): Outage {
-  if (isOutage(error)) return error;
-  throw error;
+/** @see Hydrated.unavailable */
+function cannotBeHad(problems: readonly Problem[]): RecommenderUnavailableError {
+  const why = problems[0] ? `: ${problems[0].message}` : '';
+  const message = `posts that the recommender named cannot be had now${why}`;
+  return new RecommenderUnavailableError(message, soonest(problems));
 }
 
 function headerOf({ feedId, generatedAtMs, size }: InstanceCut): InstanceHeader {

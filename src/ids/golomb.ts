@@ -5,7 +5,7 @@
  */
 export interface BitWriter {
   /** Sorted ascending, from 0; repeats are kept. */
-  sorted(values: readonly number[], divisor: number): void;
+  sorted(values: ArrayLike<number>, divisor: number): void;
   /** The bits so far, filled up with zeros to whole bytes. */
   take(): Uint8Array;
 }
@@ -13,68 +13,77 @@ export interface BitWriter {
 /** Reads what a BitWriter wrote. Both methods throw RangeError when it does not fit. */
 export interface BitReader {
   /** `count` numbers, each below `range`. */
-  sorted(count: number, divisor: number, range: number): readonly number[];
+  sorted(count: number, divisor: number, range: number): Uint32Array;
   /** Refuses what is left over, but for the zeros of the last byte. */
   end(): void;
 }
 
 export function createBitWriter(): BitWriter {
   const out: number[] = [];
-  let length = 0;
-  const bit = (value: number): void => {
-    if (length % 8 === 0) out.push(0);
-    if (value !== 0) out[out.length - 1] = (out.at(-1) ?? 0) | (0x80 >> (length % 8));
-    length += 1;
-  };
-  const binary = (value: number, bits: number): void => {
-    for (let at = bits - 1; at >= 0; at -= 1) bit((value >>> at) & 1);
+  // Fewer than 8 bits that no byte holds yet: with a remainder's 21 they are fewer than 32.
+  let open = 0;
+  let openBits = 0;
+  const put = (value: number, bits: number): void => {
+    open = (open << bits) | value;
+    openBits += bits;
+    for (; openBits >= 8; openBits -= 8) out.push((open >>> (openBits - 8)) & 0xff);
+    open &= (1 << openBits) - 1;
   };
   return {
     sorted(values, divisor) {
       const { bits, short } = remainderForm(divisor);
       let previous = 0;
-      for (const value of values) {
+      for (let at = 0; at < values.length; at += 1) {
+        const value = values[at] ?? 0;
         const distance = value - previous;
         previous = value;
-        for (let quotient = Math.floor(distance / divisor); quotient > 0; quotient -= 1) bit(1);
-        bit(0);
+        for (let quotient = Math.floor(distance / divisor); quotient > 0; quotient -= 1) put(1, 1);
+        put(0, 1);
         const remainder = distance % divisor;
-        if (remainder < short) binary(remainder, bits - 1);
-        else binary(remainder + short, bits);
+        if (remainder < short) put(remainder, bits - 1);
+        else put(remainder + short, bits);
       }
     },
-    take: () => Uint8Array.from(out),
+    take: () => Uint8Array.from(openBits === 0 ? out : [...out, (open << (8 - openBits)) & 0xff]),
   };
 }
 
 export function createBitReader(input: Uint8Array): BitReader {
-  let at = 0;
-  const bit = (): number => {
-    const byte = input[at >>> 3];
-    if (byte === undefined) throw new RangeError('required more bits');
-    at += 1;
-    return (byte >>> (7 - ((at - 1) % 8))) & 1;
+  let read = 0;
+  let open = 0;
+  let openBits = 0;
+  const take = (bits: number): number => {
+    for (; openBits < bits; openBits += 8) {
+      const byte = input[read];
+      if (byte === undefined) throw new RangeError('required more bits');
+      read += 1;
+      open = (open << 8) | byte;
+    }
+    openBits -= bits;
+    const value = open >>> openBits;
+    open &= (1 << openBits) - 1;
+    return value;
   };
   return {
     sorted(count, divisor, range) {
       const { bits, short } = remainderForm(divisor);
-      const values: number[] = [];
+      // Each number costs a bit at least: a count from hostile bytes takes no memory.
+      if (count > 8 * (input.length - read) + openBits) throw new RangeError('required more bits');
+      const values = new Uint32Array(count);
       let value = 0;
-      // Each number costs a bit at least: a count from hostile bytes ends this loop with the bits, not with the memory.
-      while (values.length < count) {
-        while (bit() === 1) value += divisor;
-        let remainder = 0;
-        for (let read = 1; read < bits; read += 1) remainder = remainder * 2 + bit();
-        if (remainder >= short) remainder = remainder * 2 + bit() - short;
+      for (let at = 0; at < count; at += 1) {
+        while (take(1) === 1) value += divisor;
+        let remainder = take(bits - 1);
+        if (remainder >= short) remainder = remainder * 2 + take(1) - short;
         value += remainder;
         if (value >= range) throw new RangeError(`required numbers below ${range}`);
-        values.push(value);
+        values[at] = value;
       }
       return values;
     },
     end() {
-      if (input.length !== Math.ceil(at / 8)) throw new RangeError('required no more bits');
-      while (at % 8 !== 0) if (bit() !== 0) throw new RangeError('required zeros at the end');
+      if (read !== input.length) throw new RangeError('required no more bits');
+      if (open !== 0) throw new RangeError('required zeros at the end');
     },
   };
 }

@@ -17,29 +17,41 @@ export interface ServedSet {
   /** Stories in both parts. */
   readonly count: number;
   /** Sorted, each below `first.length` times 2^10. */
-  readonly first: readonly number[];
+  readonly first: Uint32Array;
   /** Sorted, each below 2,000 times 2^10. */
-  readonly later: readonly number[];
+  readonly later: Uint32Array;
 }
 
-export const emptyServedSet: ServedSet = { count: 0, first: [], later: [] };
+const NONE = new Uint32Array();
 
-/** The set of what the lineage's first instance has served. Hashes are 16 hex digits. */
-export function servedFirst(hashes: readonly string[]): ServedSet {
-  const distinct = [...new Set(hashes)];
+export const emptyServedSet: ServedSet = { count: 0, first: NONE, later: NONE };
+
+/** The set of what the lineage's first instance has served, with the later part of `set`. Hashes are 32-bit numbers from 0. */
+export function servedFirst(hashes: ArrayLike<number>, set: ServedSet = emptyServedSet): ServedSet {
+  const sorted = Uint32Array.from(hashes).sort();
+  const distinct = sorted.subarray(0, dropRepeats(sorted));
   const range = distinct.length * FALSE_POSITIVES;
-  return withParts(ascending(distinct.map((hash) => reduce(hash, range))), []);
+  for (let at = 0; at < distinct.length; at += 1) distinct[at] = reduce(distinct[at] ?? 0, range);
+  return withParts(distinct, set.later);
 }
 
-/** The set with what a successor has served. What the set seems to hold already is not added again. */
-export function addServed(set: ServedSet, hashes: readonly string[]): ServedSet {
-  const added = hashes.filter((hash) => !hasServed(set, hash)).map((hash) => reduce(hash, LATER_RANGE));
-  // Two stories of one batch that reduce to one number count once, so that a place has one set however its pages were cut.
-  return withParts(set.first, ascending([...set.later, ...new Set(added)]));
+/** The set with these in its later part, each once, so that a place has one set however its pages were cut. */
+export function addServed(set: ServedSet, hashes: readonly number[]): ServedSet {
+  if (hashes.length === 0) return set;
+  const later = new Uint32Array(set.later.length + hashes.length);
+  later.set(set.later);
+  for (const [at, hash] of hashes.entries()) later[set.later.length + at] = reduce(hash, LATER_RANGE);
+  later.sort();
+  return withParts(set.first, later.subarray(0, dropRepeats(later)));
+}
+
+/** What a set holds of successors, and of what the first instance has shown under other names than its items'. */
+export function laterPart({ later }: ServedSet): ServedSet {
+  return withParts(NONE, later);
 }
 
 /** True for every hash that was put in, and for about one other hash in a thousand. */
-export function hasServed(set: ServedSet, hash: string): boolean {
+export function hasServed(set: ServedSet, hash: number): boolean {
   return (
     holds(set.first, reduce(hash, set.first.length * FALSE_POSITIVES)) || holds(set.later, reduce(hash, LATER_RANGE))
   );
@@ -72,7 +84,7 @@ export function decodeServedSet(bytes: Uint8Array): ServedSet {
   return withParts(first, later);
 }
 
-function withParts(first: readonly number[], later: readonly number[]): ServedSet {
+function withParts(first: Uint32Array, later: Uint32Array): ServedSet {
   return { count: first.length + later.length, first, later };
 }
 
@@ -81,18 +93,26 @@ function divisor(count: number, range: number): number {
   return count === 0 ? 1 : Math.max(1, Math.round((range / count) * Math.LN2));
 }
 
-/** The hash's top 32 bits, scaled to 0..range - 1. */
-function reduce(hash: string, range: number): number {
-  const top = /^[0-9a-f]{16}$/.test(hash) ? Number.parseInt(hash.slice(0, 8), 16) : Number.NaN;
-  if (Number.isNaN(top)) throw new RangeError('required a hash of 16 hex digits');
-  return Math.floor((top * range) / 2 ** 32);
+/** The hash, scaled to 0..range - 1: the order stays. */
+function reduce(hash: number, range: number): number {
+  return Math.floor((hash * range) / 2 ** 32);
 }
 
-function ascending(values: readonly number[]): readonly number[] {
-  return values.toSorted((a, b) => a - b);
+/** Moves each number of a sorted list once to its beginning; returns how many there are. */
+function dropRepeats(sorted: Uint32Array): number {
+  let length = 0;
+  let last = -1;
+  for (let at = 0; at < sorted.length; at += 1) {
+    const value = sorted[at] ?? 0;
+    if (value === last) continue;
+    last = value;
+    sorted[length] = value;
+    length += 1;
+  }
+  return length;
 }
 
-function holds(sorted: readonly number[], value: number): boolean {
+function holds(sorted: Uint32Array, value: number): boolean {
   let low = 0;
   let high = sorted.length;
   while (low < high) {

@@ -53,9 +53,9 @@ type Purpose = TimelinePurpose | 'feed';
 const VERSION = 1;
 const MAC_BYTES = 16;
 const BOUND = 0x80;
-/** Never re-use a number: old tokens must not change their meaning. */
+/** Never re-use a number: old tokens must not change their meaning. 1 was a feed's, whose served set was of a key that the store held. */
 const PURPOSES: ReadonlyMap<Purpose, number> = new Map([
-  ['feed', 1],
+  ['feed', 5],
   ['since', 2],
   ['until', 3],
   ['entry', 4],
@@ -69,7 +69,7 @@ export function createTokens(keys: readonly Buffer[]): Tokens {
 
   const seal = (purpose: Purpose, body: Uint8Array, boundTo: string | undefined): string => {
     const code = (PURPOSES.get(purpose) ?? 0) | (boundTo === undefined ? 0 : BOUND);
-    const signed = Buffer.from([VERSION, code, ...body]);
+    const signed = Buffer.concat([Uint8Array.of(VERSION, code), body]);
     const token = Buffer.concat([signed, mac(signing, signed, boundTo)]).toString('base64url');
     if (token.length > MAX_TOKEN_LENGTH)
       throw new RangeError(`a token must have at most ${MAX_TOKEN_LENGTH} characters`);

@@ -72,7 +72,9 @@ export function cachedFeeds(records: FeedRecords): CachedFeeds {
     }
     if (expiresAtMs < nowMs + ttlMs * (1 - RENEWED_PART)) {
       // The page was read: that its feed may end sooner is no reason to refuse it.
-      await records.renew(place, { nowMs, ttlMs, hashes: instance.hashes(0, size) }).catch(ignoreOutage);
+      await records
+        .renew(place, { nowMs, ttlMs, hashes: instance.items(0, size).map(({ hash }) => hash) })
+        .catch(ignoreOutage);
     }
     return {
       ...{ feedId, generatedAtMs, size },

@@ -80,8 +80,8 @@ export interface InstanceHeader {
 }
 
 export interface InstanceCut extends InstanceHeader {
-  /** What `hashesFrom` asked for, else none. */
-  readonly earlierHashes: readonly string[];
+  /** What `hashesFrom` asked for, 8 bytes each, else none. */
+  readonly earlierHashes: Buffer;
   /** Stores give the `postId` of each: an instance of which one was lost is gone. */
   readonly items: readonly (InstanceItem & { readonly postId?: PostId | undefined })[];
 }

@@ -5,15 +5,15 @@ import type { FeedInstance, InstanceItem } from './feed-store.ts';
 // Header, big-endian: magic 0..3, version 4, bytes of the plane an item 5, reasons 6..7, count 8..11,
 // bytes of the reasons' table 12..15, generatedAtMs as a double 16..23, and where the store keeps it here, when it expires (Unix
 // ms as a double, else 0) 24..31.
-// Then 8 bytes of hash an item, then the plane, then the table as JSON; with version 2 it is compressed by zstd.
+// Then 8 bytes of hash an item, then the plane, then the table as JSON; with version 3 it is compressed by zstd.
 const HEADER_BYTES = 32;
 const HASH_BYTES = 8;
-const HASH_DIGITS = 2 * HASH_BYTES;
 const MAGIC = 0x534c4649;
-const PLAIN = 1;
-const COMPRESSED = 2;
+/** Version 1 hashed stories otherwise. */
+const PLAIN = 2;
+const COMPRESSED = 3;
 
-/** A few reasons are not worth it, and stay as the release before reads them. */
+/** A few reasons are not worth it. */
 const MAX_PLAIN_TABLE_BYTES = 1024;
 /** What a table may come to: 65,535 reasons of 80 characters, each of 6 bytes where JSON escapes it. */
 const MAX_TABLE_BYTES = 40_000_000;
@@ -70,8 +70,8 @@ export interface DecodedInstance {
   readonly bytes: number;
   /** Items `offset` to `offset + count`: fewer at the end, none past it. */
   items(offset: number, count: number): readonly InstanceItem[];
-  /** The hashes of items `from` to `to`, without that one. */
-  hashes(from: number, to: number): readonly string[];
+  /** The hashes of items `from` to `to`, without that one, 8 bytes each: a view. */
+  hashes(from: number, to: number): Buffer;
 }
 
 /** Throws RangeError for bytes that encodeInstance did not make, or that of a later release did. */
@@ -79,28 +79,27 @@ export function decodeInstance(encoded: Uint8Array): DecodedInstance {
   const buffer = Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength);
   const { version, width, size, generatedAtMs, planeAt, tableAt, ...header } = readHeader(buffer);
   const reasons = readReasons(plainTable(buffer.subarray(tableAt), version), header.reasons);
-  // The one text, from which the hashes are cut, takes a quarter of what as many texts do.
-  const digits = buffer.toString('hex', HEADER_BYTES, planeAt);
+  // A copy, so that what was read can go.
+  const hashes = Buffer.from(buffer.subarray(HEADER_BYTES, planeAt));
   const numbers = Array.from({ length: width === 0 ? 0 : size }, (_, n) =>
     buffer.readUIntBE(planeAt + n * width, width),
   );
   const wrong = numbers.findIndex((number) => number > reasons.length);
   if (wrong >= 0) throw new RangeError(`item ${wrong} names reason ${numbers[wrong]} of ${reasons.length}`);
-  const hashAt = (index: number) => digits.slice(index * HASH_DIGITS, (index + 1) * HASH_DIGITS);
-  const range = <T>(from: number, to: number, make: (index: number) => T): readonly T[] => {
-    const first = Math.max(0, from);
-    return Array.from({ length: Math.max(0, Math.min(size, to) - first) }, (_, n) => make(first + n));
-  };
+  const hashAt = (index: number) => hashes.toString('hex', index * HASH_BYTES, (index + 1) * HASH_BYTES);
   return {
     generatedAtMs,
     size,
-    bytes: 1000 + digits.length + 8 * numbers.length + reasons.reduce((sum, { text }) => sum + 80 + 2 * text.length, 0),
-    hashes: (from, to) => range(from, to, hashAt),
-    items: (offset, count) =>
-      range(offset, offset + count, (index) => {
-        const reason = reasons[(numbers[index] ?? 0) - 1];
-        return reason ? { hash: hashAt(index), reason } : { hash: hashAt(index) };
-      }),
+    bytes: 1000 + hashes.length + 8 * numbers.length + reasons.reduce((sum, { text }) => sum + 80 + 2 * text.length, 0),
+    hashes: (from, to) => hashes.subarray(from * HASH_BYTES, Math.max(from, to) * HASH_BYTES),
+    items(offset, count) {
+      const length = Math.max(0, Math.min(size, offset + count) - offset);
+      return Array.from({ length }, (_, n): InstanceItem => {
+        const reason = reasons[(numbers[offset + n] ?? 0) - 1];
+        const hash = hashAt(offset + n);
+        return reason ? { hash, reason } : { hash };
+      });
+    },
   };
 }
 

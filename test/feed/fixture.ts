@@ -7,11 +7,12 @@ import {
   type Hydrate,
 } from '../../src/feed/for-you.ts';
 import { createFeedWatch, type FeedWatch } from '../../src/feed/watch.ts';
+import { createStoryKeys } from '../../src/ids/story-key.ts';
 import type { Post, PostId } from '../../src/post.ts';
 import type { Candidate, RecommendedItem, Recommender, RecommendRequest } from '../../src/recommenders/recommender.ts';
 import type { FeedStore } from '../../src/stores/feed-store.ts';
 
-export const HASH_KEY = Buffer.alloc(32, 7);
+export const STORY_KEYS = createStoryKeys([Buffer.alloc(32, 7)]);
 export const START_MS = 1_700_000_000_000;
 
 /** A clock that only moves when told to; its sleepers wait until then. */
@@ -126,7 +127,7 @@ export function world(options: {
     feeds: options.feeds,
     recommender,
     local: options.local ?? inOrder(),
-    hashKey: HASH_KEY,
+    storyKeys: STORY_KEYS,
     clock,
     hasHost: options.hasHost,
     watch: watchStrictly(),

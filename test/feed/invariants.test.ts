@@ -7,14 +7,14 @@ import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { RecommenderUnavailableError } from '../../src/errors.ts';
 import type { ForYouView } from '../../src/feed/for-you.ts';
-import { nameHash, namesOf, servedHashes } from '../../src/feed/story.ts';
+import { nameHash, servedHashes, storyUri } from '../../src/feed/story.ts';
 import { hasServed } from '../../src/ids/served-set.ts';
 import { createTokens, type FeedCursor, MAX_TOKEN_LENGTH } from '../../src/ids/tokens.ts';
 import type { Post } from '../../src/post.ts';
 import type { RecommendedItem } from '../../src/recommenders/recommender.ts';
 import { openSqliteStore } from '../../src/stores/sqlite.ts';
 import type { Store } from '../../src/stores/store.ts';
-import { HASH_KEY, manualClock, post, scriptedRecommender, world } from './fixture.ts';
+import { manualClock, post, STORY_KEYS, scriptedRecommender, world } from './fixture.ts';
 
 /** One step of a run. Numbers choose among what there is, by remainder. */
 type Step =
@@ -150,7 +150,7 @@ function createRun(naming: Naming, whenGone: 'continue' | 'empty', seed: number)
       .filter(({ postId = '', hash }) => {
         const named = catalogue.find(({ id }) => id === postId);
         assert(named, `${postId} is named by the instance`);
-        const names = [...servedHashes(hash), ...namesOf(named).map((name) => nameHash(HASH_KEY, name))];
+        const names = [...servedHashes(hash), nameHash(STORY_KEYS.current, storyUri(named))];
         return !hidden.has(postId) && !(cursor && names.some((name) => hasServed(cursor.served, name)));
       })
       .map(({ postId = '' }) => postId);

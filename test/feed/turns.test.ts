@@ -8,7 +8,7 @@ import { createTurns } from '../../src/feed/turns.ts';
 import { openStore } from '../../src/stores/registry.ts';
 import type { Store } from '../../src/stores/store.ts';
 import { startRedis } from '../redis-server.ts';
-import { candidatesOf, HASH_KEY, inOrder, posts, watchStrictly } from './fixture.ts';
+import { candidatesOf, inOrder, posts, STORY_KEYS, watchStrictly } from './fixture.ts';
 
 const redis = await startRedis();
 after(() => redis.stop());
@@ -42,7 +42,7 @@ async function gateway(generate: () => unknown, agoMs = 0): Promise<{ forYou: Fo
       },
     },
     local: order,
-    hashKey: HASH_KEY,
+    storyKeys: STORY_KEYS,
     clock,
     watch: watchStrictly(),
     settings: { size: 500, instanceTtlSeconds: 3600, currentTtlSeconds: 600, whenGone: 'continue' },

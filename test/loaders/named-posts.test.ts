@@ -6,7 +6,7 @@ import { createHydrator, type PostLoader } from '../../src/loaders.ts';
 import type { Source } from '../../src/source.ts';
 import { openSqliteStore } from '../../src/stores/sqlite.ts';
 import type { Store } from '../../src/stores/store.ts';
-import { HASH_KEY, idsOf, inOrder, manualClock, posts, watchStrictly } from '../feed/fixture.ts';
+import { idsOf, inOrder, manualClock, posts, STORY_KEYS, watchStrictly } from '../feed/fixture.ts';
 import { type FakeUpstream, fakeUpstream, show, source } from '../loaders-fixture.ts';
 
 const BULK = 20;
@@ -151,7 +151,7 @@ test('a scroll through posts that are all named goes on page after page, with as
     feeds: store.feeds,
     recommender: { recommend: async () => ids.map((postId) => ({ postId })) },
     local: order,
-    hashKey: HASH_KEY,
+    storyKeys: STORY_KEYS,
     clock,
     watch: watchStrictly(),
     settings: { size: 500, instanceTtlSeconds: 3600, currentTtlSeconds: 600, whenGone: 'continue' },

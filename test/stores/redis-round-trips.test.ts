@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
 import { createForYou, type ForYouRequest } from '../../src/feed/for-you.ts';
+import { createStoryKeys } from '../../src/ids/story-key.ts';
 import { createHydrator } from '../../src/loaders.ts';
 import { createRecommender } from '../../src/recommenders/registry.ts';
 import { openStore } from '../../src/stores/registry.ts';
@@ -41,9 +42,8 @@ test('a page of For You takes two round trips, reposts and quotes included, and 
   const nowMs = clock.now();
   const town = createSource('town');
   const quoted = createPost(town, 500);
-  const inside = createPost(town, 400, { quoted });
   const all = Array.from({ length: 60 }, (_, n) =>
-    createPost(town, n + 1, n % 2 === 0 ? { repostOf: { ...inside, uri: `${inside.uri}/${n}` } } : {}),
+    createPost(town, n + 1, n % 2 === 0 ? { repostOf: createPost(town, n + 101, { quoted }) } : {}),
   );
   await store.timelines.commit({
     logId: town.logId,
@@ -57,7 +57,7 @@ test('a page of For You takes two round trips, reposts and quotes included, and 
     feeds: store.feeds,
     recommender: { recommend },
     local: createRecommender({ kind: 'local' }),
-    hashKey: Buffer.alloc(32, 3),
+    storyKeys: createStoryKeys([Buffer.alloc(32, 3)]),
     clock,
     settings: { size: 500, instanceTtlSeconds: 3600, currentTtlSeconds: 600, whenGone: 'continue' },
   });

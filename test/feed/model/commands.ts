@@ -36,6 +36,12 @@ const advance = fc
   .constantFrom(1, 6_000, 700_000, 4_000_000)
   .map((v) => command('advance', [v], (world) => world.advance(v)));
 const show = fc.tuple(nat, fc.boolean()).map((v) => command('show', v, (world) => world.show(...v)));
+const loseReferences = fc
+  .integer({ min: 1, max: 12 })
+  .map((v) => command('loseReferences', [v], (w) => w.loseReferences(v)));
+const loseStore = nat.map((v) => command('loseStore', [v], (world) => world.loseStore(v)));
+const naming = fc.boolean().map((v) => command('naming', [v], (world) => world.naming(v)));
+const budget = fc.tuple(nat, fc.boolean()).map((v) => command('budget', v, (world) => world.budget(...v)));
 const grow = fc.integer({ min: 1, max: 4 }).map((v) => command('grow', [v], (world) => world.grow(v)));
 
 const often = (times: number, arbitrary: fc.Arbitrary<Command>) => Array.from({ length: times }, () => arbitrary);
@@ -56,6 +62,10 @@ export const commands = fc.commands(
     restart,
     ...often(2, advance),
     ...often(2, show),
+    loseReferences,
+    loseStore,
+    naming,
+    ...often(2, budget),
     grow,
   ],
   { maxCommands: 100, size: 'max' },

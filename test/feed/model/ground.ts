@@ -15,6 +15,10 @@ export interface Ground {
   readonly stores: readonly Store[];
   /** Lets one thing go that is kept for this viewer: an instance, or the alias; true when the list of those that live went with it. */
   evict(viewerId: string, which: number): Promise<boolean>;
+  /** Lets go of every so many-th of what hashes name, for all viewers. */
+  loseReferences(every: number): Promise<void>;
+  /** Forgets this viewer, and what hashes name, as a store does that was lost. */
+  lose(viewerId: string): Promise<void>;
   /** All that is kept for this viewer, to be put back as a failover does that lost all that came after. */
   dump(viewerId: string): Promise<Dump>;
   restore(viewerId: string, dump: Dump): Promise<void>;
@@ -77,6 +81,14 @@ export async function redisGround(): Promise<Ground> {
       if (key !== undefined) await client.del(key);
       return key?.endsWith(':current') ?? false;
     },
+    loseReferences: async (every) => {
+      const keys = (await client.keys('post:*')).sort().filter((_, n) => n % every === 0);
+      if (keys.length > 0) await client.del(...keys);
+    },
+    async lose(viewerId) {
+      const keys = [...(await keysOf(viewerId)), ...(await client.keys('post:*'))];
+      if (keys.length > 0) await client.del(...keys);
+    },
     dump: async (viewerId) => ({ rows: (await Promise.all((await keysOf(viewerId)).map(read))).flat() }),
     async restore(viewerId, { rows }) {
       const keys = await keysOf(viewerId);
@@ -127,6 +139,15 @@ export async function sqliteGround(): Promise<Ground> {
       if (row) backdoor.prepare('DELETE FROM instances WHERE feed_id = ?').run(row.feed_id ?? null);
       else clear('aliases', viewerId);
       return false;
+    },
+    async loseReferences(every) {
+      const rows = backdoor.prepare('SELECT hash FROM story_references ORDER BY hash').all() as Row[];
+      const lose = backdoor.prepare('DELETE FROM story_references WHERE hash = ?');
+      for (const { hash = null } of rows.filter((_, n) => n % every === 0)) lose.run(hash);
+    },
+    async lose(viewerId) {
+      for (const table of ['instances', 'aliases']) clear(table, viewerId);
+      backdoor.exec('DELETE FROM story_references');
     },
     dump: async (viewerId) => ({ rows: [rowsOf('instances', viewerId), rowsOf('aliases', viewerId)] }),
     async restore(viewerId, { rows: [instances, aliases] }) {

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { BadCursorError } from '../../../src/errors.ts';
+import { BadCursorError, type Problem, RecommenderUnavailableError } from '../../../src/errors.ts';
 import { createForYou, type ForYouRequest } from '../../../src/feed/for-you.ts';
 import { createTurns } from '../../../src/feed/turns.ts';
 import { createTokens } from '../../../src/ids/tokens.ts';
 import type { Post } from '../../../src/post.ts';
 import type { Recommender } from '../../../src/recommenders/recommender.ts';
 import type { Store } from '../../../src/stores/store.ts';
-import { candidatesOf, HASH_KEY, type manualClock, watchStrictly } from '../fixture.ts';
+import { candidatesOf, type manualClock, STORY_KEYS, watchStrictly } from '../fixture.ts';
 
 export type ManualClock = ReturnType<typeof manualClock>;
 
@@ -14,6 +14,10 @@ export type ManualClock = ReturnType<typeof manualClock>;
 export interface Catalogue {
   readonly posts: Post[];
   readonly hidden: Set<string>;
+  /** Those that cannot be read now. */
+  readonly unreadable: Set<string>;
+  /** The recommender names posts that are no candidates: of what they show nothing is known beforehand. */
+  isByName: boolean;
 }
 
 /** A page as a device sees it. */
@@ -22,6 +26,7 @@ export interface ReaderPage {
   readonly next?: string | undefined;
   readonly feedId?: string | undefined;
   readonly state: string;
+  readonly problems?: readonly Problem[];
 }
 
 /** One gateway. */
@@ -61,7 +66,7 @@ export function ourReader(
     turns: createTurns({ leases: store.leases, clock, holder: randomUUID() }),
     recommender,
     local: recommender,
-    hashKey: HASH_KEY,
+    storyKeys: STORY_KEYS,
     clock,
     watch: watchStrictly(),
     settings: { size: 30, instanceTtlSeconds: 3600, currentTtlSeconds: 600, whenGone: 'continue' },
@@ -69,14 +74,18 @@ export function ourReader(
   const request = (userId: string, limit: number): ForYouRequest => ({
     userId,
     limit,
-    candidates: async () => ({ candidates: candidatesOf(catalogue.posts), problems: [] }),
+    candidates: async () => ({ candidates: catalogue.isByName ? [] : candidatesOf(catalogue.posts), problems: [] }),
     hydrate: async (ids) => {
-      const visible = catalogue.posts.filter(({ id }) => ids.includes(id) && !catalogue.hidden.has(id));
-      return { posts: new Map(visible.map((post) => [post.id, post])), problems: [] };
+      const unavailable = new Set(ids.filter((id) => catalogue.unreadable.has(id)));
+      const visible = catalogue.posts.filter(
+        ({ id }) => ids.includes(id) && !catalogue.hidden.has(id) && !unavailable.has(id),
+      );
+      if (visible.length === 0 && unavailable.size > 0) throw new RecommenderUnavailableError('none can be had now');
+      return { posts: new Map(visible.map((post) => [post.id, post])), unavailable, problems: [] };
     },
   });
   const paged = async (userId: string, page: ReturnType<typeof forYou.page>): Promise<ReaderPage> => {
-    const { items, next, feed, state } = await page;
+    const { items, next, feed, state, problems } = await page;
     return {
       items: items.map(({ post, position, cursor }) => ({
         post,
@@ -86,6 +95,7 @@ export function ourReader(
       next: next && tokens.sealFeedCursor(userId, next),
       feedId: feed?.feedId,
       state,
+      problems,
     };
   };
   return {

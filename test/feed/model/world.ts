@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { BadCursorError } from '../../../src/errors.ts';
+import { BadCursorError, RecommenderUnavailableError } from '../../../src/errors.ts';
 import { nameHash, namesOf, servedHashes, storyUri } from '../../../src/feed/story.ts';
-import { hasServed } from '../../../src/ids/served-set.ts';
-import { HASH_KEY, manualClock, post, scriptedRecommender } from '../fixture.ts';
+import { hasServed, laterPart } from '../../../src/ids/served-set.ts';
+import { manualClock, post, STORY_KEYS, scriptedRecommender } from '../fixture.ts';
 import type { Dump, Ground } from './ground.ts';
 import { type Catalogue, openToken, ourReader, type Reader, type ReaderPage, rank } from './reader.ts';
 
@@ -32,11 +32,11 @@ export function createWorld(options: {
   const { ground, readerOf } = options;
   const run = runs++;
   const clock = ground?.clock ?? manualClock();
-  const catalogue: Catalogue = { posts: [], hidden: new Set() };
+  const catalogue: Catalogue = { posts: [], hidden: new Set(), unreadable: new Set(), isByName: false };
   const recommender = scriptedRecommender(({ candidates, seed }) => {
     const order = rank(seed);
-    const shuffled = candidates.toSorted((a, b) => order(a.post.id) - order(b.post.id));
-    return shuffled.map(({ post: { id } }) => ({ postId: id }));
+    const some = catalogue.isByName ? catalogue.posts : candidates.map((candidate) => candidate.post);
+    return some.toSorted((a, b) => order(a.id) - order(b.id)).map(({ id }) => ({ postId: id }));
   });
   const newReader = (n: number): Reader => {
     if (readerOf) return readerOf(clock, catalogue);
@@ -49,6 +49,8 @@ export function createWorld(options: {
   const dumps = new Map<string, Dump>();
   const abandoned = new Set<Promise<unknown>>();
   const lostTheirList = new Set<string>();
+  /** What an instance names may be lost, and come back with what others generate: then it answers its cursors again. */
+  let hasLostReferences = false;
   const userOf = (n: number) => `${VIEWERS[n % VIEWERS.length]}${run}`;
   const readerAt = (n: number) => readers[n % readers.length] as Reader;
   const cursorAt = (n: number) => cursors[cursors.length - 1 - (n % Math.max(1, Math.min(cursors.length, 25)))];
@@ -67,20 +69,52 @@ export function createWorld(options: {
 
   const cut = (userId: string, feedId: string, count: number, ttlMs: number) =>
     ground?.stores[0]?.feeds.cut({ viewerId: userId, feedId, offset: 0, count, nowMs: clock.now(), ttlMs });
-  const isLive = async (userId: string, feedId: string) => (await cut(userId, feedId, 0, 1)) !== undefined;
+  /** Nothing of what it names was lost, either. */
+  const isLive = async (userId: string, feedId: string) => {
+    const held = await cut(userId, feedId, 1000, 1);
+    return held?.items.every(({ postId }) => postId !== undefined) ?? false;
+  };
+  const isKept = async (userId: string, feedId: string) => (await cut(userId, feedId, 0, 1)) !== undefined;
 
-  /** The instance's posts from the cursor on, in its order, as they can be seen now; undefined when it is gone. */
-  async function remaining({ userId, token }: { userId: string; token?: string | undefined }, feedId: string) {
+  /** What a page of the instance shows from the cursor on, and whether there is more; undefined when it is gone. */
+  async function expected(
+    { userId, token }: { userId: string; token?: string | undefined },
+    feedId: string,
+    limit: number,
+  ) {
     const held = await cut(userId, feedId, 1000, 3_600_000);
+    if (!held) return;
     const cursor = token === undefined ? undefined : openToken(userId, token);
     const isSame = cursor?.feedId === feedId;
-    const filter = cursor && (cursor.successor || !isSame) ? cursor : undefined;
-    return held?.items.slice(isSame ? cursor.offset : 0).flatMap(({ postId = '', hash }) => {
+    const served = cursor && (cursor.successor || !isSame ? cursor.served : laterPart(cursor.served));
+    const shownAs = new Set<string>();
+    const ids: string[] = [];
+    let isPassingOver = false;
+    for (const { postId, hash } of held.items.slice(isSame ? cursor.offset : 0)) {
+      if (ids.length > limit) break;
       const named = catalogue.posts.find(({ id }) => id === postId);
+      if (postId === undefined) return { ids: ids.slice(0, limit), hasMore: true };
       assert(named, `${postId} is named by the instance`);
-      const names = [...servedHashes(hash), ...namesOf(named).map((name) => nameHash(HASH_KEY, name))];
-      const isServed = filter && names.some((name) => hasServed(filter.served, name));
-      return catalogue.hidden.has(postId) || isServed ? [] : [postId];
+      if (catalogue.unreadable.has(postId)) {
+        if (ids.length > 0 && !isPassingOver) return { ids: ids.slice(0, limit), hasMore: true };
+        isPassingOver = true;
+        continue;
+      }
+      const story = storyUri(named);
+      const names = [...servedHashes(hash), nameHash(STORY_KEYS.current, story)];
+      const isServed = served && names.some((name) => hasServed(served, name));
+      if (catalogue.hidden.has(postId) || isServed || shownAs.has(story)) continue;
+      shownAs.add(story);
+      ids.push(postId);
+    }
+    return { ids: ids.slice(0, limit), hasMore: ids.length > limit };
+  }
+
+  /** A page, or undefined where posts cannot be read now and it says so. */
+  async function ask(page: Promise<ReaderPage>): Promise<ReaderPage | undefined> {
+    return page.catch((error: unknown) => {
+      if (catalogue.unreadable.size > 0 && error instanceof RecommenderUnavailableError) return undefined;
+      throw error;
     });
   }
 
@@ -103,16 +137,24 @@ export function createWorld(options: {
     if (!ground) return;
 
     if (page.next) assert(page.items.length > 0, 'I7: a page with nextPage has an item');
-    const live = (await ground.instances(userId)).map((feedId) => isLive(userId, feedId));
+    const live = (await ground.instances(userId)).map((feedId) => isKept(userId, feedId));
     const isBounded = (await Promise.all(live)).filter(Boolean).length <= MOST_LIVE;
     assert(isBounded || lostTheirList.has(userId), 'I6: at most 4 live instances');
     const { feedId } = page;
-    if (feedId === undefined) return assert.deepEqual([page.items.length, page.next], [0, undefined]);
-    const rest = await remaining({ userId, token: known?.token }, feedId);
-    if (rest === undefined) return;
+    if (feedId === undefined) {
+      assert.deepEqual([page.items.length, page.next], [0, undefined]);
+      const { served } = openToken(userId, known?.token ?? '');
+      for (const one of catalogue.posts) {
+        const isServed = namesOf(one).some((name) => hasServed(served, nameHash(STORY_KEYS.current, name)));
+        assert(isServed, `I7: the scroll ended without ${one.id}`);
+      }
+      return;
+    }
+    const now = await expected({ userId, token: known?.token }, feedId, limit);
+    if (now === undefined) return;
     const ids = page.items.map((item) => item.post.id);
-    assert.deepEqual(ids, rest.slice(0, limit), 'I2: the instance in its order, minus what is hidden');
-    assert.equal(page.next === undefined, rest.length <= limit, 'I7: nextPage exactly when there is more');
+    assert.deepEqual(ids, now.ids, 'I2: the instance in its order, minus what is hidden');
+    assert.equal(page.next !== undefined, now.hasMore, 'I7: nextPage exactly when there is more');
     if (!page.next) return;
     const next = openToken(userId, page.next);
     const from = known && openToken(userId, known.token);
@@ -132,11 +174,12 @@ export function createWorld(options: {
     const wasLive = ground && isAlone && before !== undefined && (await isLive(userId, before));
     const own = ground && openToken(userId, token).feedId;
     const ownWasLive = own !== undefined && isAlone && (await isLive(userId, own));
-    const page = await readerAt(gateway).page({ userId, limit, token });
+    const page = await ask(readerAt(gateway).page({ userId, limit, token }));
     await settle();
+    if (!page) return;
     if (ownWasLive) assert.equal(page.feedId, own, 'I3: a live instance answers its cursors');
     // Which successor a cursor has is written in the list.
-    else if (wasLive && !lostTheirList.has(userId))
+    else if (wasLive && !hasLostReferences && !lostTheirList.has(userId))
       assert.equal(page.feedId, before, 'I3: the same cursor, the same start while its successor lives');
     known.answeredBy = page.feedId;
     await check(page, { userId, limit, known });
@@ -146,17 +189,19 @@ export function createWorld(options: {
   return {
     async first(gateway: number, viewer: number, limit: number) {
       const userId = userOf(viewer);
-      const page = await readerAt(gateway).page({ userId, limit });
+      const page = await ask(readerAt(gateway).page({ userId, limit }));
       await settle();
-      await check(page, { userId, limit });
+      if (page) await check(page, { userId, limit });
     },
     /** Two devices at two gateways ask for page 1 at once. */
     async race(viewer: number, limit: number) {
       await settle();
       const userId = userOf(viewer);
-      const pages = await Promise.all(readers.map((reader) => reader.page({ userId, limit })));
+      const all = await Promise.all(readers.map((reader) => ask(reader.page({ userId, limit }))));
+      const pages = all.filter((page) => page !== undefined);
       for (const page of pages) await check(page, { userId, limit });
-      if (ground) assert.equal(new Set(pages.map(({ feedId }) => feedId)).size, 1, 'I3: one instance for all devices');
+      if (ground && pages.length > 0)
+        assert.equal(new Set(pages.map(({ feedId }) => feedId)).size, 1, 'I3: one instance for all devices');
     },
     async next(gateway: number, which: number, limit: number) {
       const known = cursorAt(which);
@@ -171,16 +216,14 @@ export function createWorld(options: {
     },
     async refresh(gateway: number, viewer: number, limit: number) {
       const userId = userOf(viewer);
-      const page = await readerAt(gateway).refresh({ userId, limit });
+      const page = await ask(readerAt(gateway).refresh({ userId, limit }));
       await settle();
-      await check(page, { userId, limit });
+      if (page) await check(page, { userId, limit });
     },
     /** A device asks and goes away; what comes next does not wait for it. */
     abandon(gateway: number, which: number, limit: number) {
       const { userId, token } = cursorAt(which) ?? { userId: userOf(which), token: undefined };
-      const asked = readerAt(gateway)
-        .page({ userId, limit, token })
-        .finally(() => abandoned.delete(asked));
+      const asked = ask(readerAt(gateway).page({ userId, limit, token })).finally(() => abandoned.delete(asked));
       abandoned.add(asked);
     },
     async foreign(which: number) {
@@ -227,6 +270,29 @@ export function createWorld(options: {
       if (isHidden) catalogue.hidden.add(id);
       else catalogue.hidden.delete([...catalogue.hidden][which % Math.max(1, catalogue.hidden.size)] ?? '');
     },
+    async loseReferences(every: number) {
+      await settle();
+      await ground?.loseReferences(every);
+      hasLostReferences = true;
+    },
+    /** The store is lost, the tokens' keys are kept. */
+    async loseStore(viewer: number) {
+      await settle();
+      await ground?.lose(userOf(viewer));
+      hasLostReferences = true;
+      lostTheirList.delete(userOf(viewer));
+    },
+    async naming(isByName: boolean) {
+      await settle();
+      catalogue.isByName = isByName;
+    },
+    /** What may be read by id is used up, for some posts; or there is some again. */
+    async budget(which: number, isUsedUp: boolean) {
+      await settle();
+      catalogue.unreadable.clear();
+      if (isUsedUp)
+        for (const { id } of catalogue.posts.filter((_, n) => (n + which) % 4 < 2)) catalogue.unreadable.add(id);
+    },
     async grow(count: number) {
       await settle();
       grow(count);
@@ -235,6 +301,7 @@ export function createWorld(options: {
     async end() {
       await settle();
       catalogue.hidden.clear();
+      catalogue.unreadable.clear();
       let known = cursors.at(-1);
       for (let pages = 0; known; pages++) {
         assert(pages <= 2 * catalogue.posts.length, 'I4: paging ends');
