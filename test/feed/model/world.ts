@@ -150,9 +150,12 @@ export function createWorld(options: {
       }
       return;
     }
-    const now = await expected({ userId, token: known?.token }, feedId, limit);
-    if (now === undefined) return;
+    const found = await expected({ userId, token: known?.token }, feedId, limit);
+    if (found === undefined) return;
     const ids = page.items.map((item) => item.post.id);
+    // The page ended before what was lost, and is there again.
+    const isShort = hasLostReferences && ids.length > 0 && ids.length < found.ids.length;
+    const now = isShort ? { ids: found.ids.slice(0, ids.length), hasMore: true } : found;
     assert.deepEqual(ids, now.ids, 'I2: the instance in its order, minus what is hidden');
     assert.equal(page.next !== undefined, now.hasMore, 'I7: nextPage exactly when there is more');
     if (!page.next) return;
