@@ -1,4 +1,4 @@
-import { type GraphQLResolveInfo, getNamedType, Kind, type SelectionSetNode } from 'graphql';
+import { type GraphQLResolveInfo, Kind, type SelectionSetNode } from 'graphql';
 import type { PlannedField } from './compiled/plan.ts';
 
 /** What one answer may hold, in UTF-16 units of JSON. */
@@ -32,12 +32,8 @@ export function createAnswerSize(): AnswerSize {
  * before any of them is looked at. Once it is exceeded texts and lists are empty, so that the rest of an answer which nobody
  * will get costs next to nothing.
  */
-export function chargeAnswer(value: unknown, { definition, info }: PlannedField, context: unknown): unknown {
-  if (typeof value === 'string') {
-    const { name } = getNamedType(definition.type);
-    if ((name !== 'String' && name !== 'ID') || info.parentType.name.startsWith('__')) return value;
-    return sizeOf(context).add(value.length) ? value : '';
-  }
+export function chargeAnswer(value: unknown, { isText, info }: PlannedField, context: unknown): unknown {
+  if (typeof value === 'string') return !isText || sizeOf(context).add(value.length) ? value : '';
   return Array.isArray(value) ? chargeList(value, sizeOf(context), info) : value;
 }
 

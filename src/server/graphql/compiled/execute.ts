@@ -83,24 +83,28 @@ function executeFields(
 
 /** The field's value for the answer: null for one that failed. Throws where its parent is null for its sake. */
 function executeField(run: Run, field: PlannedField, source: unknown, prev: Path | undefined): unknown {
-  const { definition, info, key } = field;
-  const path = { prev, key };
+  const { definition, info, leaf, key } = field;
+  let path: Path | undefined;
   try {
     const args = field.args(run.variables);
     const value = definition.resolve
       ? definition.resolve(source, args, run.context, info)
       : readProperty(source, { field, args, context: run.context });
-    if (isPromiseLike(value)) return completeLater(run, { value, type: definition.type, field, path, isItem: false });
-    const completed = complete(run, {
-      value: run.charge(value, field, run.context),
-      type: definition.type,
-      field,
-      path,
-    });
+    const { type } = definition;
+    if (isPromiseLike(value)) return completeLater(run, { value, type, field, path: { prev, key }, isItem: false });
+    const charged = run.charge(value, field, run.context);
+    // Most values are such ones, and need no path.
+    if (leaf && charged !== null && typeof charged !== 'object') {
+      const coerced = charged === undefined ? undefined : leaf.coerceOutputValue(charged);
+      if (coerced !== undefined && coerced !== null) return coerced;
+    }
+    const own = { prev, key };
+    path = own;
+    const completed = complete(run, { value: charged, type, field, path });
     if (!(completed instanceof Promise)) return completed;
-    return completed.catch((error: unknown) => fail(run, { error, type: definition.type, field, path }));
+    return completed.catch((error: unknown) => fail(run, { error, type, field, path: own }));
   } catch (error) {
-    return fail(run, { error, type: definition.type, field, path });
+    return fail(run, { error, type: definition.type, field, path: path ?? { prev, key } });
   }
 }
 
@@ -231,7 +235,8 @@ function objectType(name: unknown, { type, field }: Typed): GraphQLObjectType {
 }
 
 function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as PromiseLike<unknown> | undefined | null)?.then === 'function';
+  const isObject = (typeof value === 'object' && value !== null) || typeof value === 'function';
+  return isObject && typeof (value as PromiseLike<unknown>).then === 'function';
 }
 
 function arrayOf(path: Path): readonly (string | number)[] {

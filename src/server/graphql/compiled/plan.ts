@@ -5,13 +5,17 @@ import {
   type FragmentDefinitionNode,
   type GraphQLField,
   GraphQLIncludeDirective,
+  type GraphQLLeafType,
   type GraphQLObjectType,
   type GraphQLResolveInfo,
   type GraphQLSchema,
   GraphQLSkipDirective,
   getArgumentValues,
   getDirectiveValues,
+  getNamedType,
+  getNullableType,
   isAbstractType,
+  isLeafType,
   Kind,
   type NamedTypeNode,
   type OperationDefinitionNode,
@@ -36,6 +40,10 @@ export interface PlannedField {
   readonly key: string;
   readonly nodes: readonly FieldNode[];
   readonly definition: GraphQLField<unknown, unknown>;
+  /** Its type, where that is a leaf or a leaf that must not be null. */
+  readonly leaf: GraphQLLeafType | undefined;
+  /** True for texts that count in what an answer may hold. */
+  readonly isText: boolean;
   /** Without path and variables, which no resolver here looks at. */
   readonly info: GraphQLResolveInfo;
   /** Throws for arguments that only the execution can refuse. */
@@ -109,7 +117,14 @@ export function createPlan(schema: GraphQLSchema, document: DocumentNode, operat
     if (!node || !definition) return undefined;
     const { name: fieldName, type: returnType } = definition;
     const info = { fieldName, fieldNodes: nodes, returnType, parentType, schema, fragments, operation };
-    return { key, nodes, definition, info: info as unknown as GraphQLResolveInfo, args: argumentsOf(definition, node) };
+    const nullable = getNullableType(returnType);
+    const { name } = getNamedType(returnType);
+    return {
+      ...{ key, nodes, definition, info: info as unknown as GraphQLResolveInfo },
+      leaf: isLeafType(nullable) ? nullable : undefined,
+      isText: (name === 'String' || name === 'ID') && !parentType.name.startsWith('__'),
+      args: argumentsOf(definition, node),
+    };
   }
 
   return {
