@@ -5,7 +5,7 @@ import { type Committed, classifyStretch, commitFound } from '../ingest/commit.t
 import { MOST_EMPTY_PAGES } from '../walk/listed.ts';
 import { readStretch } from '../walk/read-stretch.ts';
 import type { SourceContext } from '../walk/source-context.ts';
-import type { Stretch, WalkedLog } from '../walk/stretch.ts';
+import type { Read, Stretch, WalkedLog } from '../walk/stretch.ts';
 import { type Absence, afterLook, type Court, judgeAbsence, MOST_CANDIDATES, waitsForLook } from './candidates.ts';
 import { removalsOf } from './confirm.ts';
 import { findMissing, shownIn } from './missing.ts';
@@ -153,7 +153,8 @@ async function absenceIn(
   const shown = shownIn(stretch);
   // An end says that nothing older is there, unless the upstream cuts the timeline or cannot find its place in it.
   const isWhole = isEndOf(stretch) && description.feedDepths === undefined && description.feedMs === undefined;
-  const above = isWhole && !isLost(log, walking, stretch) ? scheme.floorKey(walking.toMs) : stretch.lowestKey;
+  const isSure = walking.isRestarted || !isLost(log, walking, stretch);
+  const above = isWhole && isSure ? scheme.floorKey(walking.toMs) : stretch.lowestKey;
   if (above === undefined) return { missing: [], shown };
   const candidates = new Set(repair.candidates.map(({ postId }) => postId));
   const at = { startedAtMs: walking.startedAtMs, sweepIntervalMs: court.sweepIntervalMs };
@@ -172,11 +173,14 @@ function isEndOf({ end }: Stretch): boolean {
 }
 
 /**
- * True where a page of opaque ids does not go on below the last one: the post that names its place was deleted, which is answered
- * as the end of the timeline is, or is listed again. The second time it is taken for what it seems.
+ * True where a page of opaque ids does not go on below the last one: it is empty, or shows only what the log has above. The
+ * post that names its place was deleted, which is answered as the end of the timeline is, or is listed higher up, perhaps too.
  */
-function isLost({ scheme }: WalkedLog, { next, isRestarted }: RescanWalk, { places }: Stretch): boolean {
-  return !scheme.isOrdered && next !== undefined && !isRestarted && places.sureKey === undefined;
+function isLost({ scheme }: WalkedLog, { next, lowestKey = '2' }: RescanWalk, { ids, reads, known }: Stretch): boolean {
+  if (scheme.isOrdered || next === undefined) return false;
+  const isAbove = ({ post }: Read) => (known.get(post.id)?.orderKey ?? '') >= lowestKey;
+  // Posts that were left out tell nothing.
+  return ids.size === 0 || (reads.length > 0 && reads.every(isAbove));
 }
 
 /** How far the rescans have come with this page. */
@@ -188,19 +192,22 @@ function walkedOn(
   const { repair, log, walking } = rescanned;
   const { next: here, before: _, ...walk } = walking;
   const { toMs, startedAtMs, topMs, isCrowded } = walk;
-  if (isLost(log, walking, stretch)) return { ...repair, walk: { toMs, startedAtMs, isCrowded, isRestarted: true } };
+  const isAstray = isLost(log, walking, stretch);
+  if (isAstray && !walk.isRestarted) return { ...repair, walk: { toMs, startedAtMs, isCrowded, isRestarted: true } };
   const tries = (walk.tries ?? 0) + 1;
   const isEmpty = stretch.ids.size === 0;
-  const isStuck = stretch.next === here || (isEmpty && tries > MOST_EMPTY_PAGES);
-  const isEnd = isEndOf(stretch) || isStuck;
-  if (!isEnd && stretch.end !== 'bottom') {
+  // Lost again: pages would go round in circles for ever. Empty ones are taken for the end.
+  const isStuck = stretch.next === here || (isEmpty ? tries > MOST_EMPTY_PAGES : isAstray);
+  const isEnd = isEndOf(stretch) || (isEmpty && isStuck);
+  if (!isEnd && !isStuck && stretch.end !== 'bottom') {
     const on = { ...walk, next: stretch.next, lowestKey: stretch.lowestKey ?? walk.lowestKey };
     return { ...repair, walk: { ...on, tries: isEmpty ? tries : undefined } };
   }
   // What found no room is read again.
   if (isCrowded) return ended(rescanned, repair.rescannedMs);
-  const isAtBegin = stretch.lowestKey !== undefined && stretch.lowestKey <= (log.state.floorKey ?? '');
-  const fromMs = isEnd || isAtBegin ? 0 : (log.scheme.keyTimeMs(stretch.lowestKey ?? '') ?? 0);
+  const lowestKey = stretch.lowestKey ?? walk.lowestKey;
+  const isAtBegin = lowestKey !== undefined && lowestKey <= (log.state.floorKey ?? '');
+  const fromMs = isEnd || isAtBegin ? 0 : (log.scheme.keyTimeMs(lowestKey ?? '') ?? 0);
   const { sweepIntervalMs } = source.polling;
   return ended(rescanned, advanced(repair.rescannedMs, { fromMs, topMs, startedAtMs, sweepIntervalMs }));
 }

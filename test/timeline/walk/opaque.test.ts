@@ -162,6 +162,57 @@ describe('a pause on a server with opaque ids', () => {
   });
 });
 
+describe('a rescan on a server with opaque ids', () => {
+  async function rescanned(): Promise<PollingHarness> {
+    const polling = { overlapMs: 5000, sweepIntervalMs: MINUTE };
+    const harness = await createPollingHarness({ ...SNAC, pageSize: 6, polling });
+    harness.publish();
+    harness.pollers.start();
+    await harness.clock.advance(MINUTE);
+    return harness;
+  }
+
+  /** A minute passes after it. */
+  async function publishAtOnce(harness: PollingHarness, count: number, lateMs = 0): Promise<string[]> {
+    const ids = Array.from({ length: count }, (_, n) => harness.publish({ agoMs: (count - n) * 50, lateMs }));
+    await harness.clock.advance(MINUTE);
+    return ids;
+  }
+
+  it('goes on below a post that ends a page at each of its two lines, the upper one among late posts', async () => {
+    const harness = await rescanned();
+    const ids = await publishAtOnce(harness, 12);
+    listAgain(harness, ids[0]);
+    await harness.clock.advance(MINUTE);
+    // With the upper line they are two pages, of which the log has nothing else.
+    ids.push(...(await publishAtOnce(harness, 11, 20 * MINUTE)));
+    ids.push(...(await publishAtOnce(harness, 12)));
+    await harness.clock.advance(90 * MINUTE);
+    ids.push(...(await publishAtOnce(harness, 1, 20 * MINUTE)));
+    ids.push(...(await publishAtOnce(harness, 12)));
+    await harness.clock.advance(90 * MINUTE);
+    await assertAllOnce(harness, ids);
+    assert.deepEqual((await harness.log()).gaps, []);
+    await harness.pollers.stop();
+  });
+
+  it('ends where a hidden post that is listed twice leads back up each time', async () => {
+    const harness = await rescanned();
+    const [hidden = '', ...ids] = await publishAtOnce(harness, 12);
+    listAgain(harness, hidden);
+    harness.server.timeline.change(hidden, { isHidden: true });
+    await harness.clock.advance(MINUTE);
+    ids.push(...(await publishAtOnce(harness, 5)));
+    await harness.clock.advance(90 * MINUTE);
+    ids.push(...(await publishAtOnce(harness, 1, 20 * MINUTE)));
+    ids.push(...(await publishAtOnce(harness, 12)));
+    await harness.clock.advance(90 * MINUTE);
+    await assertAllOnce(harness, ids);
+    assert.deepEqual((await harness.log()).gaps, []);
+    await harness.pollers.stop();
+  });
+});
+
 describe('boosts in the place of their originals', () => {
   it('are entries once rescans come by, and their originals are not removed', async () => {
     const { harness, ids } = await settled(100, { polling: { sweepIntervalMs: MINUTE } });
