@@ -6,10 +6,15 @@ import { systemClock } from '../../src/clock.ts';
 import { checkSettings } from '../../src/config.ts';
 import { createGateway } from '../../src/gateway.ts';
 import { formatNodeId } from '../../src/ids/node-id.ts';
+import { createFeedId, createStoryKeys } from '../../src/ids/story-key.ts';
+import type { Store } from '../../src/stores/store.ts';
 import { startRedis } from '../redis-server.ts';
 
 const redis = await startRedis();
 after(() => redis.stop());
+
+const HOUR = 3_600_000;
+const KEY = 'k'.repeat(32);
 
 /** What no answer may hold, whatever fails: addresses, the store's kind, a library's or a script's own words. */
 const INSIDE = /127\.0\.0\.1|localhost|redis|sqlite|script|WRONGTYPE|ECONN|POST|stream|0x|\.ts\b/i;
@@ -34,6 +39,7 @@ async function openGateway(t: TestContext, url: string, keyPrefix: string) {
       auth: { kind: 'header', name: 'x-user-id', trustedPeers: ['127.0.0.1'] },
       forYou: { recommender: { kind: 'http', url: recommender } },
       polling: { maxWaitMs: 0 },
+      tokens: { keys: [KEY] },
     },
     {},
   );
@@ -57,6 +63,16 @@ async function openGateway(t: TestContext, url: string, keyPrefix: string) {
   return { gateway, ask, logged, recommender };
 }
 
+const FEED_ID = createFeedId(createStoryKeys([Buffer.from(KEY)]).current);
+
+/** What a gateway with KEY has made for ann. */
+async function publishFeed({ feeds }: Store): Promise<void> {
+  const [hash, nowMs] = ['0123456789abcdef', Date.now()];
+  const aFeed = { viewerId: 'ann', nowMs, ttlMs: HOUR, aliasTtlMs: HOUR, keep: 4 };
+  await feeds.putReferences([{ hash, key: '1', postId: '1@town.example' }], nowMs + 2 * HOUR);
+  await feeds.publish({ ...aFeed, instance: { feedId: FEED_ID, generatedAtMs: nowMs, items: [{ hash }] } });
+}
+
 const FOR_YOU = '{ forYou { state feed { id } problems { code message } } }';
 const NODE = 'query ($id: ID!) { node(id: $id) { __typename id } }';
 
@@ -76,9 +92,11 @@ describe('a client of a gateway on Redis', { timeout: 60_000 }, () => {
   });
 
   it('finds its feed by id, and nothing by a name that is no id of a feed', async (t) => {
-    const { ask } = await openGateway(t, redis.url, 'nodes:');
+    const { ask, gateway } = await openGateway(t, redis.url, 'nodes:');
+    await publishFeed(gateway.store);
     const { data } = await ask(FOR_YOU);
     const { id } = data.forYou.feed;
+    assert.equal(id, formatNodeId({ type: 'feed', feedId: FEED_ID }));
     assert.deepEqual((await ask(NODE, { id })).data.node, { __typename: 'FeedInstance', id });
     const keys = await redis.client.keys('nodes:*HOMEPAGE:*');
     assert.ok(keys.includes('nodes:{ann}:HOMEPAGE:current'));
