@@ -9,11 +9,11 @@ import { formatNodeId } from '../../src/ids/node-id.ts';
 import { createFeedId, createStoryKeys } from '../../src/ids/story-key.ts';
 import type { Store } from '../../src/stores/store.ts';
 import { startRedis } from '../redis-server.ts';
+import { HOUR } from '../stores/samples.ts';
 
 const redis = await startRedis();
 after(() => redis.stop());
 
-const HOUR = 3_600_000;
 const KEY = 'k'.repeat(32);
 
 /** What no answer may hold, whatever fails: addresses, the store's kind, a library's or a script's own words. */
@@ -65,12 +65,11 @@ async function openGateway(t: TestContext, url: string, keyPrefix: string) {
 
 const FEED_ID = createFeedId(createStoryKeys([Buffer.from(KEY)]).current);
 
-/** What a gateway with KEY has made for ann. */
+/** An empty feed of ann's, as a gateway with KEY makes it. */
 async function publishFeed({ feeds }: Store): Promise<void> {
-  const [hash, nowMs] = ['0123456789abcdef', Date.now()];
-  const aFeed = { viewerId: 'ann', nowMs, ttlMs: HOUR, aliasTtlMs: HOUR, keep: 4 };
-  await feeds.putReferences([{ hash, key: '1', postId: '1@town.example' }], nowMs + 2 * HOUR);
-  await feeds.publish({ ...aFeed, instance: { feedId: FEED_ID, generatedAtMs: nowMs, items: [{ hash }] } });
+  const nowMs = Date.now();
+  const instance = { feedId: FEED_ID, generatedAtMs: nowMs, items: [] };
+  await feeds.publish({ viewerId: 'ann', instance, nowMs, ttlMs: HOUR, aliasTtlMs: HOUR, keep: 4 });
 }
 
 const FOR_YOU = '{ forYou { state feed { id } problems { code message } } }';
