@@ -48,7 +48,7 @@ export function createWorld(options: {
   };
   const readers = [0, 1, 2].map(newReader);
   const cursors: Known[] = [];
-  const dumps = new Map<string, Dump>();
+  const dumps = new Map<string, { readonly dump: Dump; readonly hasLostList: boolean }>();
   const abandoned = new Set<Promise<unknown>>();
   const lostTheirList = new Set<string>();
   /** What hashes named when that was seen first: a process may still know it when it is lost. */
@@ -270,13 +270,17 @@ export function createWorld(options: {
     },
     async dump(viewer: number) {
       await settle();
-      if (ground) dumps.set(userOf(viewer), await ground.dump(userOf(viewer)));
+      const userId = userOf(viewer);
+      if (ground) dumps.set(userId, { dump: await ground.dump(userId), hasLostList: lostTheirList.has(userId) });
     },
     async failover(viewer: number, isAliasAlone: boolean) {
       await settle();
-      const dump = dumps.get(userOf(viewer));
-      if (!dump || !ground) return;
-      await (isAliasAlone ? ground.restoreAlias(userOf(viewer), dump) : ground.restore(userOf(viewer), dump));
+      const userId = userOf(viewer);
+      const kept = dumps.get(userId);
+      if (!kept || !ground) return;
+      if (isAliasAlone) return ground.restoreAlias(userId, kept.dump);
+      await ground.restore(userId, kept.dump);
+      if (kept.hasLostList) lostTheirList.add(userId);
     },
     /** A gateway is killed, and another takes its place. */
     restart(gateway: number) {
