@@ -51,7 +51,8 @@ describe('the tokens’ keys', () => {
     return async (token?: string) => {
       const cursor = token === undefined ? undefined : tokens.openFeedCursor(userId, token);
       const view = await forYou.page(request({ userId, limit: 10, cursor }));
-      return { ids: idsOf(view), next: view.next && tokens.sealFeedCursor(userId, view.next) };
+      const { state, problems } = view;
+      return { ids: idsOf(view), state, problems, next: view.next && tokens.sealFeedCursor(userId, view.next) };
     };
   }
 
@@ -85,6 +86,7 @@ describe('the tokens’ keys', () => {
     await assert.rejects(gateway(store.feeds, [NEW])(both.next), BadCursorError);
     const anew = gateway(store.feeds, [NEW]);
     const again = await anew();
+    assert.deepEqual([again.state, again.problems], ['GENERATED', []]);
     assert.equal((await anew(again.next)).ids.length, 10);
   });
 });
