@@ -4,7 +4,7 @@ import type { Candidate, Recommender } from '../recommenders/recommender.ts';
 import { type Draft, generate, referenced } from './generate.ts';
 import type { MadeInstance } from './instance.ts';
 import { createLimiter, type Limiter } from './limiter.ts';
-import type { OpenDeps, OpenRequest } from './open.ts';
+import type { OpenDeps, OpenRequest } from './open-request.ts';
 
 /** Makes what new feeds hold, of all viewers of one gateway. */
 export interface Drafts {

@@ -5,7 +5,8 @@ import { firstCursor, successorCursor } from './cursor.ts';
 import { createDrafts } from './drafts.ts';
 import { createFlights } from './flights.ts';
 import type { ReadableInstance } from './instance.ts';
-import { createOpener, type OpenDeps, type Opened, type OpenRequest } from './open.ts';
+import { createOpener, type Opened } from './open.ts';
+import type { OpenDeps, OpenRequest } from './open-request.ts';
 import { type CutPage, cutPage, type Hydrate, type PageItem } from './page.ts';
 import { type Succession, succeed } from './succeed.ts';
 import { createFeedWatch, type FeedWatch } from './watch.ts';
@@ -60,19 +61,17 @@ export function createForYou(deps: ForYouDeps): ForYou {
   const successors = createFlights<Succession>();
   const refreshed = new Map<string, { feedId: string; atMs: number }>();
 
-  /** Undefined: the instance is gone, or cannot be gone on with. */
+  /** Undefined: the instance is gone, as is one of a retired key. */
   const cut = async (request: ForYouRequest, instance: ReadableInstance, start: FeedCursor) => {
     const { limit, hydrate } = request;
     const key = storyKeys.of(instance.feedId);
     return key && cutPage({ instance, start, limit, hydrate, key, watch });
   };
 
-  /** When what is there cannot be read a new one is made, and where that is gone as fast one that no store need keep. */
+  /** When what was found is gone before it is read another is, and where that is gone as fast one that no store need keep. */
   async function firstPage(request: ForYouRequest, open: () => Promise<Opened>): Promise<ForYouView> {
-    let unreadable: string | undefined;
-    for (const find of [open, () => first(request, unreadable)]) {
+    for (const find of [open, () => first(request)]) {
       const opened = await find();
-      unreadable = opened.instance.feedId;
       const page = await cut(request, opened.instance, firstCursor(opened.instance.feedId)).catch((error: unknown) => {
         if (opened.state === 'CACHED' && error instanceof StoreUnavailableError) return error;
         throw error;
@@ -98,23 +97,18 @@ export function createForYou(deps: ForYouDeps): ForYou {
     if (page) return viewOf(page, 'CACHED');
     if (settings.whenGone === 'empty') return { items: [], state: 'EXPIRED', problems: [] };
 
-    let gone = cursor;
+    const key = JSON.stringify([userId, cursor.feedId, cursor.offset]);
     for (let tries = 0; tries < TRIES; tries++) {
-      const of = gone;
-      const key = JSON.stringify([userId, of.feedId, of.offset]);
-      const { feedId, problems } = await successors.share(key, () => succeed({ ...deps, drafts }, request, of));
+      const { feedId, problems } = await successors.share(key, () => succeed({ ...deps, drafts }, request, cursor));
       if (feedId === undefined) return { items: [], state: 'CONTINUED', problems };
-      const start = successorCursor(feedId, of);
-      const continued = await cut(request, opener.stored(userId, feedId), start);
+      const continued = await cut(request, opener.stored(userId, feedId), successorCursor(feedId, cursor));
       if (continued) return viewOf(continued, 'CONTINUED', problems);
-      // One that is there and cannot be read has a successor of its own.
-      gone = start;
     }
     throw evictedTooFast();
   }
 
-  const first = (request: ForYouRequest, unreadable?: string) =>
-    firsts.share(JSON.stringify(['first', request.userId, unreadable]), () => opener.first(request, unreadable));
+  const first = (request: ForYouRequest) =>
+    firsts.share(JSON.stringify(['first', request.userId]), () => opener.first(request));
 
   async function renew(request: ForYouRequest): Promise<Opened> {
     const { userId } = request;

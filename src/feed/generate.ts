@@ -129,14 +129,14 @@ export async function referenced(
 }
 
 function made(draft: Draft, hashes: readonly (string | undefined)[]): MadeInstance {
-  const postIds = new Map<string, PostId>();
+  const taken = new Set<string>();
   const items = draft.items.flatMap(({ postId, reason }, index) => {
     const hash = hashes[index];
-    if (hash === undefined || postIds.has(hash)) return [];
-    postIds.set(hash, postId);
-    return [reason === undefined ? { hash } : { hash, reason }];
+    if (hash === undefined || taken.has(hash)) return [];
+    taken.add(hash);
+    return [reason === undefined ? { hash, postId } : { hash, postId, reason }];
   });
-  return { feedId: draft.feedId, generatedAtMs: draft.generatedAtMs, items, postIds };
+  return { feedId: draft.feedId, generatedAtMs: draft.generatedAtMs, items };
 }
 
 function storyNames(postId: PostId, canonicalId: string | undefined, uri: string | undefined): Story['names'] {

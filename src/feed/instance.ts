@@ -1,5 +1,4 @@
-import type { PostId } from '../post.ts';
-import type { FeedInstance, FeedStore, InstanceCut, InstanceHeader } from '../stores/feed-store.ts';
+import type { FeedInstance, FeedStore, InstanceCut, InstanceHeader, NamedItem } from '../stores/feed-store.ts';
 
 /** An instance as a page reads it, wherever it is kept. */
 export interface ReadableInstance {
@@ -13,7 +12,7 @@ export interface ReadableInstance {
 
 /** A generated instance with what its hashes name. */
 export interface MadeInstance extends FeedInstance {
-  readonly postIds: ReadonlyMap<string, PostId>;
+  readonly items: readonly NamedItem[];
 }
 
 /** One that is published; reading it lengthens its life. */
@@ -56,7 +55,7 @@ export function madeInstance(made: MadeInstance): ReadableInstance {
           .join(''),
         'hex',
       ),
-      items: made.items.slice(offset, offset + count).map((item) => ({ ...item, postId: made.postIds.get(item.hash) })),
+      items: made.items.slice(offset, offset + count),
     }),
   };
 }

@@ -1,52 +1,13 @@
-import type { Clock } from '../clock.ts';
 import { type Problem, RecommenderUnavailableError, StoreUnavailableError } from '../errors.ts';
-import type { StoryKeys } from '../ids/story-key.ts';
-import type { PostId } from '../post.ts';
-import type { Candidate, Recommender } from '../recommenders/recommender.ts';
-import type { FeedStore } from '../stores/feed-store.ts';
+import type { Candidate } from '../recommenders/recommender.ts';
 import type { Drafts } from './drafts.ts';
 import { type Draft, hashed } from './generate.ts';
 import { alreadyCut, madeInstance, type ReadableInstance, storedInstance } from './instance.ts';
+import type { OpenDeps, OpenRequest } from './open-request.ts';
 import { type Outage, problemOf } from './outage.ts';
 import { firstCount } from './page.ts';
 import { publishAsCurrent } from './publish.ts';
-import { TURN_MS, type Turns } from './turns.ts';
-
-/** What generating and publishing need. */
-export interface OpenDeps {
-  readonly feeds: FeedStore;
-  readonly recommender: Recommender;
-  /** Stands in when `recommender` fails and the viewer has no live instance. */
-  readonly local: Recommender;
-  readonly storyKeys: StoryKeys;
-  readonly clock: Clock;
-  /** Has one of several gateways generate; absent: there is only this one. */
-  readonly turns?: Turns | undefined;
-  readonly settings: {
-    /** The most items of an instance. */
-    readonly size: number;
-    /** An instance lives so long after it was last read. */
-    readonly instanceTtlSeconds: number;
-    /** A first page shows the same instance for so long. */
-    readonly currentTtlSeconds: number;
-    /** What a page answers whose instance is gone. */
-    readonly whenGone: 'continue' | 'empty';
-  };
-  /** True for hosts that a source has: what a recommender names elsewhere is dropped. Absent: nothing is. */
-  readonly hasHost?: ((host: string) => boolean) | undefined;
-  readonly log?: ((line: string) => void) | undefined;
-}
-
-/** Whose feed, and what it may be made of. */
-export interface OpenRequest {
-  readonly userId: string;
-  /** How many items the page that follows shows at most: at least 1. */
-  readonly limit: number;
-  /** Newest first, at most 48 h old; waits for an empty log. */
-  readonly candidates: () => Promise<{ candidates: readonly Candidate[]; problems: readonly Problem[] }>;
-  /** Told which posts of a new instance are no candidates, in its order: nobody waits for it, and it never throws. */
-  readonly readAhead?: ((ids: readonly PostId[]) => void) | undefined;
-}
+import { TURN_MS } from './turns.ts';
 
 /** An instance to cut a page from, and how it was come by. */
 export interface Opened {
@@ -57,8 +18,8 @@ export interface Opened {
 
 /** Everything throws StoreUnavailableError and RecommenderUnavailableError only where nothing else can be shown. */
 export interface Opener {
-  /** The current instance, else a new one, which also takes the place of the one that is `unreadable`. Throws only when there is nothing to show at all. */
-  first(request: OpenRequest, unreadable?: string): Promise<Opened>;
+  /** The current instance, else a new one. Throws only when there is nothing to show at all. */
+  first(request: OpenRequest): Promise<Opened>;
   /** A new instance as the current one, whatever the current one is. */
   renew(request: OpenRequest): Promise<Opened>;
   /** A new instance that no store knows; its cursors go on with a successor once the store is back. */
@@ -87,12 +48,11 @@ export function createOpener(deps: OpenDeps, drafts: Drafts): Opener {
   ): Promise<Opened> {
     const isEmpty = draft.items.length === 0;
     const made = await drafts.settle(draft);
-    const { postIds: _, ...instance } = made;
     const winner = await publishAsCurrent(
       feeds,
       {
         viewerId: userId,
-        instance,
+        instance: made,
         ttlMs: isEmpty ? BRIEF_TTL_MS : ttlMs,
         keep: KEEP,
         replaces: options.alias,
@@ -166,8 +126,9 @@ export function createOpener(deps: OpenDeps, drafts: Drafts): Opener {
     });
   }
 
+  /** One of a retired key is as good as none: what it has shown cannot be told any more. */
   function cached({ userId }: OpenRequest, found: Awaited<ReturnType<typeof current>>): Opened | undefined {
-    if (found instanceof StoreUnavailableError || !found.instance) return;
+    if (found instanceof StoreUnavailableError || !found.instance || !storyKeys.of(found.instance.feedId)) return;
     const instance = stored(userId, found.instance.feedId);
     return { instance: found.cut ? alreadyCut(instance, found.cut) : instance, state: 'CACHED', problems: [] };
   }
@@ -184,19 +145,15 @@ export function createOpener(deps: OpenDeps, drafts: Drafts): Opener {
   return {
     stored,
     unpublished,
-    async first(request, unreadable) {
-      const readable = (found: Awaited<ReturnType<typeof current>>) => {
-        const opened = cached(request, found);
-        return opened?.instance.feedId === unreadable ? undefined : opened;
-      };
+    async first(request) {
       const found = await current(request);
-      const opened = readable(found);
+      const opened = cached(request, found);
       if (opened || !turns) return opened ?? generated(request, found, false);
-      const find = async () => readable(await current(request));
+      const find = async () => cached(request, await current(request));
       const make = async () => {
         // Another one may have made it before this turn came.
         const again = await current(request);
-        return readable(again) ?? generated(request, again, false);
+        return cached(request, again) ?? generated(request, again, false);
       };
       return turns.take({ name: `first:${request.userId}`, holds: () => false, find, make });
     },

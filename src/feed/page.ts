@@ -77,10 +77,9 @@ const MAX_REFILLS = 3;
 
 /**
  * One page of an instance from `start` on: hidden items are left out and the page refilled. It looks for one item more than
- * it shows, so that `next` is there exactly when there is something to go on with. It ends before items of which the store
- * has lost what they name, and before posts that cannot be had now: the next page begins with these, and passes over them
- * where they still cannot be had and others can. Undefined when the instance is gone, or what its next item names.
- * Throws what `hydrate` threw when there is nothing to show.
+ * it shows, so that `next` is there exactly when there is something to go on with. It ends before posts that cannot be had now:
+ * the next page begins with these, and passes over them where they still cannot be had and others can. Undefined when the
+ * instance is gone. Throws what `hydrate` threw when there is nothing to show.
  */
 export async function cutPage(request: PageRequest): Promise<CutPage | undefined> {
   const { start, limit } = request;
@@ -144,15 +143,14 @@ async function findVisible(request: PageRequest): Promise<Found | undefined> {
     const cut = await instance.cut(end, count, start.successor || passage ? undefined : 0);
     feed = cut ? headerOf(cut) : feed;
     passage ??= cut && createPassage(start, cut.earlierHashes);
-    const items = cut ? named(cut.items) : [];
-    if (items.length === 0 || !passage) break;
+    if (!cut || cut.items.length === 0 || !passage) break;
 
-    const hydrated = await hydrateAll(request, items);
+    const hydrated = await hydrateAll(request, cut.items);
     outage ??= hydrated.outage;
     problems.push(...hydrated.problems);
     if (hydrated.outage instanceof StoreUnavailableError) break;
     let isCut = false;
-    for (const { hash, postId, reason } of items) {
+    for (const { hash, postId, reason } of cut.items) {
       if (visible.length > limit) break;
       if (hydrated.unavailable.has(postId)) {
         isCut = visible.length > 0 && !isPassingOver;
@@ -176,23 +174,10 @@ async function findVisible(request: PageRequest): Promise<Found | undefined> {
   return end < feed.size ? undefined : { feed, passage, visible, end, problems };
 }
 
-type CutItem = InstanceCut['items'][number];
-type NamedItem = CutItem & { readonly postId: PostId };
-
-/** The items up to the first of which the store has lost what it names. */
-function named(items: readonly CutItem[]): readonly NamedItem[] {
-  const lost = items.findIndex((item) => !isNamed(item));
-  return items.slice(0, lost < 0 ? items.length : lost).filter(isNamed);
-}
-
-function isNamed(item: CutItem): item is NamedItem {
-  return item.postId !== undefined;
-}
-
 /** An outage makes all of these unavailable. */
 async function hydrateAll(
   { hydrate }: PageRequest,
-  items: readonly { readonly postId: PostId }[],
+  items: InstanceCut['items'],
 ): Promise<Hydrated & { readonly unavailable: ReadonlySet<PostId>; readonly outage?: Outage | undefined }> {
   const ids = items.map(({ postId }) => postId);
   try {

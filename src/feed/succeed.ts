@@ -2,7 +2,8 @@ import { type Problem, RecommenderUnavailableError } from '../errors.ts';
 import { MAX_SERVED } from '../ids/served-set.ts';
 import type { FeedCursor } from '../ids/tokens.ts';
 import type { Drafts } from './drafts.ts';
-import { KEEP, type OpenDeps, type OpenRequest } from './open.ts';
+import { KEEP } from './open.ts';
+import type { OpenDeps, OpenRequest } from './open-request.ts';
 import { soonest } from './outage.ts';
 
 /** What goes on after a cursor. */
@@ -38,7 +39,7 @@ export async function succeed(
       if (problems.length > 0) throw nothingNow(problems);
       return { problems };
     }
-    const { postIds: _, ...instance } = await drafts.settle(draft, key);
+    const instance = await drafts.settle(draft, key);
     const ttlMs = settings.instanceTtlSeconds * 1000;
     const nowMs = clock.now();
     const winner = await feeds.publishSuccessor({ viewerId: userId, instance, nowMs, ttlMs, keep: KEEP, of });

@@ -29,7 +29,8 @@ export interface CachedFeeds extends FeedStore {
  * were an instance that it let go served on by the gateway that still holds it, then `whenGone: 'empty'` and a purge would
  * depend on who answers, and one cursor would go on with the instance here and with its successor elsewhere. Reading it back
  * into the store is no way out, for a purge and an eviction look alike.
- * An instance of which the store lost a reference cannot be shown as it was: it is removed, and gone for all gateways alike.
+ * An instance that cannot be shown as it was (a reference of it is lost, it is damaged, another release wrote it) is removed when
+ * a gateway finds that out, so that it is gone for all of them alike.
  */
 export function cachedFeeds(records: FeedRecords): CachedFeeds {
   const instances = new LRUCache<string, DecodedInstance>({
@@ -39,7 +40,7 @@ export function cachedFeeds(records: FeedRecords): CachedFeeds {
   });
   const references = new LRUCache<string, PostId>({ max: MAX_REFERENCES, ...LEAVES_UNUSED });
 
-  /** Undefined when it is gone, or nothing that this release can read. */
+  /** Undefined when it is gone. */
   async function find(place: InstancePlace, nowMs: number, knownExpiryMs?: number): Promise<Found | undefined> {
     const key = keyOf(place);
     const cached = instances.get(key);
@@ -50,8 +51,9 @@ export function cachedFeeds(records: FeedRecords): CachedFeeds {
       return undefined;
     }
     const read = await records.read(place, nowMs);
-    const instance = read && decoded(read.bytes);
-    if (!instance) return undefined;
+    if (!read) return undefined;
+    const instance = decoded(read.bytes);
+    if (!instance) return remove(place);
     instances.set(key, instance);
     return { instance, expiresAtMs: read.expiresAtMs };
   }
@@ -65,11 +67,7 @@ export function cachedFeeds(records: FeedRecords): CachedFeeds {
     const { generatedAtMs, size } = instance;
     const items = instance.items(offset, count);
     const named = await namesOf(items.map(({ hash }) => hash));
-    if (!named) {
-      instances.delete(keyOf(place));
-      await records.remove(place);
-      return undefined;
-    }
+    if (!named) return remove(place);
     if (expiresAtMs < nowMs + ttlMs * (1 - RENEWED_PART)) {
       // The page was read: that its feed may end sooner is no reason to refuse it.
       await records
@@ -79,8 +77,13 @@ export function cachedFeeds(records: FeedRecords): CachedFeeds {
     return {
       ...{ feedId, generatedAtMs, size },
       earlierHashes: instance.hashes(hashesFrom, offset),
-      items: items.map((item, n) => ({ ...item, postId: named[n] })),
+      items: items.map((item, n) => ({ ...item, postId: named[n] ?? '' })),
     };
+  }
+
+  async function remove(place: InstancePlace): Promise<undefined> {
+    instances.delete(keyOf(place));
+    await records.remove(place);
   }
 
   /** Undefined where one of them was lost. */

@@ -16,7 +16,7 @@ export interface FeedStore {
   newest(viewerId: string, nowMs: number): Promise<InstanceHeader | undefined>;
   /**
    * Items `offset` to `offset + count` of a live instance (fewer at its end), undefined when it is gone: expired, evicted, of a
-   * version that this release cannot read, or with a reference lost of what it would give. With `hashesFrom`, also the hashes of
+   * version that this release cannot read, damaged, or with a reference lost of what it would give. It is gone for all then. With `hashesFrom`, also the hashes of
    * the items from there to `offset`. Lengthens the instance's life once a twentieth of it has passed, never the alias's: it
    * lives for at least 19 twentieths of `ttlMs` after its last cut.
    */
@@ -73,6 +73,11 @@ export interface InstanceItem {
   readonly reason?: Reason | undefined;
 }
 
+/** With what its hash names. */
+export interface NamedItem extends InstanceItem {
+  readonly postId: PostId;
+}
+
 export interface InstanceHeader {
   readonly feedId: string;
   readonly generatedAtMs: number;
@@ -82,8 +87,7 @@ export interface InstanceHeader {
 export interface InstanceCut extends InstanceHeader {
   /** What `hashesFrom` asked for, 8 bytes each, else none. */
   readonly earlierHashes: Buffer;
-  /** Stores give the `postId` of each: an instance of which one was lost is gone. */
-  readonly items: readonly (InstanceItem & { readonly postId?: PostId | undefined })[];
+  readonly items: readonly NamedItem[];
 }
 
 export interface Reference {

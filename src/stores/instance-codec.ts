@@ -13,6 +13,9 @@ const MAGIC = 0x534c4649;
 const PLAIN = 2;
 const COMPRESSED = 3;
 
+/** The first 5 bytes of what this release can read, in hex; lua/instance.lua has them too. */
+export const READABLE = [PLAIN, COMPRESSED].map((version) => `${MAGIC.toString(16)}0${version}`);
+
 /** A few reasons are not worth it. */
 const MAX_PLAIN_TABLE_BYTES = 1024;
 /** What a table may come to: 65,535 reasons of 80 characters, each of 6 bytes where JSON escapes it. */

@@ -1,5 +1,6 @@
 import type { EncodedPublication, FeedRecords, InstancePlace, LiveHeader } from './feed-records.ts';
 import type { InstanceHeader, SuccessorKey } from './feed-store.ts';
+import { READABLE } from './instance-codec.ts';
 import type { Sql, SqliteDatabase } from './sqlite-database.ts';
 import { deleteExpiredReferences, findReference, lengthenReferences, writeReferences } from './sqlite-references.ts';
 
@@ -12,8 +13,7 @@ interface InstanceRow {
 
 const HEADER = 'feed_id, generated_at, size, expires_at';
 
-/** Of a version that this release can read. @see instance-codec.ts */
-const IS_READABLE = "substr(body, 1, 5) IN (x'534c464901', x'534c464902')";
+const IS_READABLE = `substr(body, 1, 5) IN (${READABLE.map((start) => `x'${start}'`)})`;
 
 /** Feed instances as rows; an expired one is as good as none, and is removed in time. */
 export function sqliteFeeds(db: SqliteDatabase): FeedRecords {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { after, before, beforeEach, describe, test } from 'node:test';
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { BadCursorError, type Problem, RecommenderUnavailableError } from '../../src/errors.ts';
 import { createForYou, type ForYou, type ForYouRequest, type Hydrate } from '../../src/feed/for-you.ts';
 import { createStoryKeys } from '../../src/ids/story-key.ts';
@@ -51,7 +51,8 @@ describe('the tokens’ keys', () => {
     return async (token?: string) => {
       const cursor = token === undefined ? undefined : tokens.openFeedCursor(userId, token);
       const view = await forYou.page(request({ userId, limit: 10, cursor }));
-      return { ids: idsOf(view), next: view.next && tokens.sealFeedCursor(userId, view.next) };
+      const { state, problems } = view;
+      return { ids: idsOf(view), state, problems, next: view.next && tokens.sealFeedCursor(userId, view.next) };
     };
   }
 
@@ -85,6 +86,7 @@ describe('the tokens’ keys', () => {
     await assert.rejects(gateway(store.feeds, [NEW])(both.next), BadCursorError);
     const anew = gateway(store.feeds, [NEW]);
     const again = await anew();
+    assert.deepEqual([again.state, again.problems], ['GENERATED', []]);
     assert.equal((await anew(again.next)).ids.length, 10);
   });
 });
@@ -185,71 +187,113 @@ describe('what the store has let go of', () => {
   const ids = posts(40).map(({ id }) => id);
   let folder: string;
   let file: Store;
+  /** Another process over the same file: it knows no more than what is written there. */
+  let other: Store;
   let backdoor: DatabaseSync;
-  before(async () => {
+  beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'sluice-truth-'));
     file = await openSqliteStore({ file: join(folder, 'feeds.db') });
+    other = await openSqliteStore({ file: join(folder, 'feeds.db') });
     backdoor = new DatabaseSync(join(folder, 'feeds.db'));
   });
-  after(async () => {
+  afterEach(async () => {
     backdoor.close();
     await file.close();
+    await other.close();
     rmSync(folder, { recursive: true });
   });
 
   const loseReferences = (lost: readonly PostId[]) => {
     for (const id of lost) backdoor.prepare('DELETE FROM story_references WHERE post_id = ?').run(id);
   };
+  const gateways = () => {
+    const clock = manualClock();
+    const [mine, others] = [file, other].map(({ feeds }) => world({ feeds, posts: posts(40), clock }));
+    assert(mine && others);
+    return { mine: mine.forYou, others: others.forYou, request: mine.request, clock };
+  };
 
-  test('references lost in the middle of a scroll: the page ends before them, and a successor goes on', async () => {
-    const { forYou, request } = world({ feeds: file.feeds, posts: posts(40) });
-    const first = await forYou.page(request({ userId, limit: 10 }));
+  test('references lost in the middle of a scroll: a successor goes on where it was, on whichever gateway', async () => {
+    const { mine, others, request } = gateways();
+    const first = await mine.page(request({ userId, limit: 10 }));
     loseReferences(ids.slice(14, 20));
-    const second = await forYou.page(request({ userId, limit: 10, cursor: first.next }));
-    assert.deepEqual([idsOf(second), second.state], [ids.slice(10, 14), 'CACHED']);
-    const third = await forYou.page(request({ userId, limit: 10, cursor: second.next }));
-    assert.deepEqual([idsOf(third), third.state], [ids.slice(14, 24), 'CONTINUED']);
-    assert.equal(third.next?.successor, true);
+    const asked = request({ userId, limit: 10, cursor: first.next });
+    const second = await others.page(asked);
+    assert.deepEqual([idsOf(second), second.state], [ids.slice(10, 20), 'CONTINUED']);
+    assert.equal(second.next?.successor, true);
+    const again = await mine.page(asked);
+    assert.deepEqual([idsOf(again), again.feed?.feedId], [idsOf(second), second.feed?.feedId]);
+    const third = await mine.page(request({ userId, limit: 10, cursor: second.next }));
+    assert.deepEqual([idsOf(third), third.state], [ids.slice(20, 30), 'CACHED']);
   });
 
-  test('references lost of a successor, too: it has a successor of its own', async () => {
-    const { forYou, request, clock } = world({ feeds: file.feeds, posts: posts(40) });
-    const first = await forYou.page(request({ userId, limit: 10 }));
+  test('references lost of what a page is filled up with: it ends before them, and the next is a successor’s', async () => {
+    const { mine, others, request } = gateways();
+    const first = await mine.page(request({ userId, limit: 10 }));
+    loseReferences(ids.slice(24, 30));
+    const hidden = new Set(ids.slice(12, 20));
+    const { hydrate: all } = request();
+    const hydrate: Hydrate = (asked) => all(asked.filter((id) => !hidden.has(id)));
+    const second = await others.page(request({ userId, limit: 10, cursor: first.next, hydrate }));
+    assert.deepEqual([idsOf(second), second.state], [[...ids.slice(10, 12), ...ids.slice(20, 21)], 'CACHED']);
+    const third = await others.page(request({ userId, limit: 10, cursor: second.next, hydrate }));
+    assert.deepEqual([idsOf(third), third.state], [ids.slice(21, 31), 'CONTINUED']);
+  });
+
+  test('what a gateway still knows it shows, until another one finds it lost', async () => {
+    const { mine, others, request } = gateways();
+    const first = await mine.page(request({ userId, limit: 10 }));
+    loseReferences(ids);
+    const asked = request({ userId, limit: 10, cursor: first.next });
+    const known = await mine.page(asked);
+    assert.deepEqual([idsOf(known), known.state], [ids.slice(10, 20), 'CACHED']);
+    const second = await others.page(asked);
+    const again = await mine.page(asked);
+    for (const page of [second, again]) assert.deepEqual([idsOf(page), page.state], [ids.slice(10, 20), 'CONTINUED']);
+    assert.equal(again.feed?.feedId, second.feed?.feedId);
+  });
+
+  test('references lost of a successor, too: it has another in its place', async () => {
+    const { mine, others, request, clock } = gateways();
+    const first = await mine.page(request({ userId, limit: 10 }));
     clock.advance(HOUR_MS + 1);
     const asked = request({ userId, limit: 10, cursor: first.next });
-    const second = await forYou.page(asked);
+    const second = await mine.page(asked);
     loseReferences(ids);
-    const again = await forYou.page(asked);
+    const again = await others.page(asked);
     assert.deepEqual([idsOf(again), again.state], [ids.slice(10, 20), 'CONTINUED']);
     assert.notEqual(again.feed?.feedId, second.feed?.feedId);
   });
 
   test('all references lost: a first page is made anew', async () => {
-    const { forYou, request } = world({ feeds: file.feeds, posts: posts(40) });
-    await forYou.page(request({ userId }));
+    const { mine, others, request } = gateways();
+    await mine.page(request({ userId }));
     loseReferences(ids);
-    const view = await forYou.page(request({ userId }));
+    const view = await others.page(request({ userId }));
     assert.deepEqual([idsOf(view), view.state, view.problems], [ids.slice(0, 20), 'GENERATED', []]);
   });
 
-  test('an instance that is there and cannot be read is as good as gone, for first pages and for cursors', async () => {
-    const unreadable = new Set<string>();
-    const feeds: FeedStore = {
-      ...store.feeds,
-      cut: async (query) => (unreadable.has(query.feedId) ? undefined : store.feeds.cut(query)),
-      current: async (viewerId, nowMs) => store.feeds.current(viewerId, nowMs),
-    };
-    const { forYou, request } = world({ feeds, posts: posts(40) });
-    const first = await forYou.page(request({ userId, limit: 10 }));
-    unreadable.add(first.feed?.feedId ?? '');
-    const second = await forYou.page(request({ userId, limit: 10, cursor: first.next }));
-    assert.deepEqual([idsOf(second), second.state], [ids.slice(10, 20), 'CONTINUED']);
-    unreadable.add(second.feed?.feedId ?? '');
-    const again = await forYou.page(request({ userId, limit: 10, cursor: first.next }));
-    assert.deepEqual([idsOf(again), again.state], [ids.slice(10, 20), 'CONTINUED']);
-    const anew = await forYou.page(request({ userId, limit: 10 }));
-    assert.deepEqual([idsOf(anew), anew.state], [ids.slice(0, 10), 'GENERATED']);
-  });
+  for (const [what, body] of [
+    ['of another version', "substr(body, 1, 4) || x'09' || substr(body, 6)"],
+    ['damaged', "body || 'more'"],
+  ] as const) {
+    const spoil = () => backdoor.exec(`UPDATE instances SET body = CAST(${body} AS BLOB)`);
+    test(`an instance that is ${what} is as good as gone, for first pages and for cursors`, async () => {
+      const { mine, others, request } = gateways();
+      const asked = request({ userId, limit: 10, cursor: (await mine.page(request({ userId, limit: 10 }))).next });
+      spoil();
+      const second = await others.page(asked);
+      assert.deepEqual([idsOf(second), second.state], [ids.slice(10, 20), 'CONTINUED']);
+      spoil();
+      const again = await mine.page(asked);
+      assert.deepEqual([idsOf(again), again.state], [ids.slice(10, 20), 'CONTINUED']);
+      assert.notEqual(again.feed?.feedId, second.feed?.feedId);
+      await mine.refresh(request({ userId, limit: 10 }));
+      spoil();
+      const anew = await others.page(request({ userId, limit: 10 }));
+      assert.deepEqual([idsOf(anew), anew.state], [ids.slice(0, 10), 'GENERATED']);
+    });
+  }
 });
 
 describe('posts that cannot be read now', () => {

@@ -6,10 +6,15 @@ import { systemClock } from '../../src/clock.ts';
 import { checkSettings } from '../../src/config.ts';
 import { createGateway } from '../../src/gateway.ts';
 import { formatNodeId } from '../../src/ids/node-id.ts';
+import { createFeedId, createStoryKeys } from '../../src/ids/story-key.ts';
+import type { Store } from '../../src/stores/store.ts';
 import { startRedis } from '../redis-server.ts';
+import { HOUR } from '../stores/samples.ts';
 
 const redis = await startRedis();
 after(() => redis.stop());
+
+const KEY = 'k'.repeat(32);
 
 /** What no answer may hold, whatever fails: addresses, the store's kind, a library's or a script's own words. */
 const INSIDE = /127\.0\.0\.1|localhost|redis|sqlite|script|WRONGTYPE|ECONN|POST|stream|0x|\.ts\b/i;
@@ -34,6 +39,7 @@ async function openGateway(t: TestContext, url: string, keyPrefix: string) {
       auth: { kind: 'header', name: 'x-user-id', trustedPeers: ['127.0.0.1'] },
       forYou: { recommender: { kind: 'http', url: recommender } },
       polling: { maxWaitMs: 0 },
+      tokens: { keys: [KEY] },
     },
     {},
   );
@@ -57,6 +63,15 @@ async function openGateway(t: TestContext, url: string, keyPrefix: string) {
   return { gateway, ask, logged, recommender };
 }
 
+const FEED_ID = createFeedId(createStoryKeys([Buffer.from(KEY)]).current);
+
+/** An empty feed of ann's, as a gateway with KEY makes it. */
+async function publishFeed({ feeds }: Store): Promise<void> {
+  const nowMs = Date.now();
+  const instance = { feedId: FEED_ID, generatedAtMs: nowMs, items: [] };
+  await feeds.publish({ viewerId: 'ann', instance, nowMs, ttlMs: HOUR, aliasTtlMs: HOUR, keep: 4 });
+}
+
 const FOR_YOU = '{ forYou { state feed { id } problems { code message } } }';
 const NODE = 'query ($id: ID!) { node(id: $id) { __typename id } }';
 
@@ -76,9 +91,11 @@ describe('a client of a gateway on Redis', { timeout: 60_000 }, () => {
   });
 
   it('finds its feed by id, and nothing by a name that is no id of a feed', async (t) => {
-    const { ask } = await openGateway(t, redis.url, 'nodes:');
+    const { ask, gateway } = await openGateway(t, redis.url, 'nodes:');
+    await publishFeed(gateway.store);
     const { data } = await ask(FOR_YOU);
     const { id } = data.forYou.feed;
+    assert.equal(id, formatNodeId({ type: 'feed', feedId: FEED_ID }));
     assert.deepEqual((await ask(NODE, { id })).data.node, { __typename: 'FeedInstance', id });
     const keys = await redis.client.keys('nodes:*HOMEPAGE:*');
     assert.ok(keys.includes('nodes:{ann}:HOMEPAGE:current'));

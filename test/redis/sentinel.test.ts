@@ -9,7 +9,7 @@ import { HOUR } from '../stores/samples.ts';
 import { failUnderLoad } from './load.ts';
 import type { Losses } from './logging.ts';
 import { killWithLostTail } from './lost-tail.ts';
-import { itemOf, samplePublication } from './scrolling.ts';
+import { itemOf, sampleInstance, samplePublication } from './scrolling.ts';
 import { type SentinelSetup, startSentinels } from './sentinels.ts';
 import { until } from './until.ts';
 
@@ -28,6 +28,11 @@ describe('a store behind sentinels whose primary is killed, and loses its newest
     stores = await Promise.all([openStore(redis.spec), openStore(redis.spec)]);
     store = stores[0] as Store;
     await until('a generator is leased', async () => typeof (await leaseGenerator(store, 1)) === 'object');
+    const { items } = sampleInstance('second');
+    await store.feeds.putReferences(
+      items.map(({ hash }) => ({ hash, key: hash, postId: hash })),
+      Date.now() + 2 * HOUR,
+    );
     for (const viewerId of ['ann', ...RACES]) await store.feeds.publish(samplePublication(viewerId, 'first'));
     let races: Promise<ReadonlyMap<string, readonly string[]>> | undefined;
     failed = await failUnderLoad(stores, ['town', 'city'], async ({ acknowledged }) => {

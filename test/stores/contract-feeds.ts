@@ -42,6 +42,21 @@ export function describeFeeds(open: Use): void {
       });
     });
 
+    it('with many distinct reasons are found like any other', async (t) => {
+      const { feeds } = await use(t);
+      const text = 'so long that the store keeps it compressed '.repeat(40);
+      const items = [1, 2].map((n) => ({ hash: hash(n), reason: { kind: 'OTHER', text: `${n} ${text}` } as const }));
+      const header = { feedId: 'f1', generatedAtMs: NOW, size: 2 };
+      assert.deepEqual(await feeds.publish({ ...publication('ann', 'f1', { items }), aliasTtlMs: HOUR }), header);
+      const of = { feedId: 'f0', offset: 3 };
+      await feeds.publishSuccessor({ ...publication('bob', 's1', { items }), of });
+      assert.deepEqual(await feeds.current('ann', NOW), { alias: 'f1', instance: header });
+      assert.deepEqual(await feeds.newest('ann', NOW), header);
+      assert.equal((await feeds.successor('bob', of, NOW))?.feedId, 's1');
+      const shown = items.map((item, n) => ({ ...item, postId: `post ${n + 1}` }));
+      assert.deepEqual((await feeds.cut(cutOf('ann', 'f1')))?.items, shown);
+    });
+
     it('end where they end: past it there are no items, but the instance', async (t) => {
       const { feeds } = await use(t);
       await feeds.publish({ ...publication('ann', 'f1', { items: [{ hash: hash(1) }] }), aliasTtlMs: HOUR });

@@ -32,9 +32,9 @@ async function publishBoth(t: TestContext): Promise<Store> {
 
 describe('an instance of a version that this release cannot read', () => {
   it('is gone, its life is not lengthened, and others take its place', async (t) => {
-    await publishBoth(t);
+    const before = await publishBoth(t);
     const keys = ['f1', 's1'].map((feedId) => `{ann}:HOMEPAGE:${feedId}`);
-    for (const key of keys) await redis.client.setrange(key, 4, '\u0003');
+    for (const key of keys) await redis.client.setrange(key, 4, '\u0009');
     for (const key of keys) await redis.client.pexpire(key, 60_000);
     const { feeds } = await open(t);
     assert.deepEqual(await feeds.current('ann', NOW, FIRST), { alias: 'f1' });
@@ -43,6 +43,7 @@ describe('an instance of a version that this release cannot read', () => {
     }
     assert.equal(await feeds.newest('ann', NOW), undefined);
     assert.equal(await feeds.successor('ann', OF, NOW), undefined);
+    assert.equal(await before.feeds.cut(cutOf('ann', 'f1')), undefined, 'for who had read it before, too');
     for (const key of keys) assert.ok((await redis.client.pttl(key)) <= 60_000);
     assert.equal((await feeds.publish({ ...publication('ann', 'f2'), ...LONG, replaces: 'f1' })).feedId, 'f2');
     assert.equal((await feeds.publishSuccessor({ ...publication('ann', 's2'), of: OF })).feedId, 's2');
@@ -69,6 +70,18 @@ it('what an instance names is kept for two lives more, once a life', async (t) =
   // Of all times that lie a life behind one another, one begins a new life.
   for (let nowMs = NOW; nowMs <= NOW + HOUR; nowMs += HOUR / 10) await feeds.cut(cutOf('ann', 'f1', { nowMs }));
   assert.ok((await redis.client.pttl(key)) > 1.9 * HOUR);
+});
+
+it('an instance that was damaged is gone for all gateways, and others take its place', async (t) => {
+  const before = await publishBoth(t);
+  for (const feedId of ['f1', 's1']) await redis.client.append(`{ann}:HOMEPAGE:${feedId}`, 'more');
+  const { feeds } = await open(t);
+  assert.deepEqual(await feeds.current('ann', NOW, FIRST), { alias: 'f1' });
+  assert.equal(await feeds.cut(cutOf('ann', 's1')), undefined);
+  for (const store of [feeds, before.feeds]) {
+    assert.equal(await store.cut(cutOf('ann', 'f1')), undefined);
+    assert.equal(await store.successor('ann', OF, NOW), undefined);
+  }
 });
 
 describe('an instance of which a reference was lost', () => {

@@ -59,8 +59,8 @@ it('a life is lengthened once no other process is writing any more, and nobody w
 
 describe('an instance of a version that this release cannot read', () => {
   it('is gone, its life is not lengthened, and others take its place', async (t) => {
-    const { open, other } = await publishBoth(t);
-    other.exec("UPDATE instances SET body = CAST(substr(body, 1, 4) || x'03' || substr(body, 6) AS BLOB)");
+    const { open, store, other } = await publishBoth(t);
+    other.exec("UPDATE instances SET body = CAST(substr(body, 1, 4) || x'09' || substr(body, 6) AS BLOB)");
     const { feeds } = await open();
     assert.deepEqual(await feeds.current('ann', NOW, FIRST), { alias: 'f1' });
     for (const feedId of ['f1', 's1']) {
@@ -68,11 +68,24 @@ describe('an instance of a version that this release cannot read', () => {
     }
     assert.equal(await feeds.newest('ann', NOW), undefined);
     assert.equal(await feeds.successor('ann', OF, NOW), undefined);
-    const { last } = other.prepare('SELECT max(expires_at) AS last FROM instances').get() ?? {};
-    assert.equal(last, NOW + HOUR);
+    assert.equal(await store.feeds.cut(cutOf('ann', 'f1')), undefined, 'for who had read it before, too');
+    const longer = other.prepare('SELECT feed_id FROM instances WHERE expires_at > ?').all(NOW + HOUR);
+    assert.deepEqual(longer, []);
     assert.equal((await feeds.publish({ ...publication('ann', 'f2'), ...LONG, replaces: 'f1' })).feedId, 'f2');
     assert.equal((await feeds.publishSuccessor({ ...publication('ann', 's2'), of: OF })).feedId, 's2');
   });
+});
+
+it('an instance that was damaged is gone for all processes, and others take its place', async (t) => {
+  const { open, store, other } = await publishBoth(t);
+  other.exec("UPDATE instances SET body = CAST(body || 'more' AS BLOB)");
+  const { feeds } = await open();
+  assert.deepEqual(await feeds.current('ann', NOW, FIRST), { alias: 'f1' });
+  assert.equal(await feeds.cut(cutOf('ann', 's1')), undefined);
+  for (const each of [feeds, store.feeds]) {
+    assert.equal(await each.cut(cutOf('ann', 'f1')), undefined);
+    assert.equal(await each.successor('ann', OF, NOW), undefined);
+  }
 });
 
 describe('an instance of which a reference was lost', () => {

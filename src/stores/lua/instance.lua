@@ -7,7 +7,7 @@ local function readHeader(key, nowMs)
   local bytes = redis.call('GETRANGE', key, 0, HEADER_BYTES - 1)
   if #bytes < HEADER_BYTES then return nil end
   local magic, version, _, _, size, _, generatedAtMs, expiresAtMs = struct.unpack(HEADER, bytes)
-  if magic ~= 'SLFI' or version < 1 or version > 2 or expiresAtMs <= nowMs then return nil end
+  if magic ~= 'SLFI' or version < 2 or version > 3 or expiresAtMs <= nowMs then return nil end
   return { size = size, generatedAtMs = generatedAtMs, expiresAtMs = expiresAtMs }
 end
 

@@ -2,6 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import type { PostId } from '../../../src/post.ts';
+import { decodeInstance } from '../../../src/stores/instance-codec.ts';
 import { openStore } from '../../../src/stores/registry.ts';
 import type { Store } from '../../../src/stores/store.ts';
 import { startRedis } from '../../redis-server.ts';
@@ -24,9 +26,16 @@ export interface Ground {
   restore(viewerId: string, dump: Dump): Promise<void>;
   /** Puts only the alias back. */
   restoreAlias(viewerId: string, dump: Dump): Promise<void>;
+  /** What is written of an instance, read by nobody's store; a post id is undefined where it was lost. */
+  items(viewerId: string, feedId: string): Promise<readonly Written[]>;
   /** The feedIds of what is kept for this viewer, expired ones among them. */
   instances(viewerId: string): Promise<readonly string[]>;
   close(): Promise<void>;
+}
+
+export interface Written {
+  readonly hash: string;
+  readonly postId: PostId | undefined;
 }
 
 /** What a ground gave, opaque to others. */
@@ -103,6 +112,12 @@ export async function redisGround(): Promise<Ground> {
       for (const { member, score } of old) await client.zadd(key, score, member);
       if (old.length > 0) await client.pexpire(key, 3_600_000);
     },
+    async items(viewerId, feedId) {
+      const hashes = hashesOf(await client.getBuffer(`{${viewerId}}:HOMEPAGE:${feedId}`));
+      if (hashes.length === 0) return [];
+      const values = await client.mget(hashes.map((hash) => `post:${hash}`));
+      return hashes.map((hash, n) => ({ hash, postId: values[n]?.slice(1) }));
+    },
     instances: async (viewerId) =>
       (await keysOf(viewerId)).map((key) => key.slice(key.lastIndexOf(':') + 1)).filter((name) => name !== 'current'),
     async close() {
@@ -110,6 +125,11 @@ export async function redisGround(): Promise<Ground> {
       await redis.stop();
     },
   };
+}
+
+function hashesOf(bytes: Uint8Array | null): readonly string[] {
+  const instance = bytes && decodeInstance(bytes);
+  return instance ? instance.items(0, instance.size).map(({ hash }) => hash) : [];
 }
 
 type Row = Readonly<Record<string, SQLInputValue>>;
@@ -158,6 +178,14 @@ export async function sqliteGround(): Promise<Ground> {
     async restoreAlias(viewerId, { rows: [, aliases] }) {
       clear('aliases', viewerId);
       for (const row of aliases as Row[]) write('aliases', row);
+    },
+    async items(_viewerId, feedId) {
+      const { body } = backdoor.prepare('SELECT body FROM instances WHERE feed_id = ?').get(feedId) ?? {};
+      const find = backdoor.prepare('SELECT post_id FROM story_references WHERE hash = ?');
+      return hashesOf(body instanceof Uint8Array ? body : null).map((hash) => {
+        const id = find.get(hash)?.post_id;
+        return { hash, postId: typeof id === 'string' ? id : undefined };
+      });
     },
     instances: async (viewerId) => rowsOf('instances', viewerId).map((row) => String(row.feed_id)),
     async close() {
