@@ -136,17 +136,20 @@ function settle<Guest>(state: State<Guest>, turn: Turn): void {
   }
 }
 
-/** Who has the next turn: of the class whose turn it is, whoever had least; one that owes, before it asks. */
+/**
+ * Who has the next turn: of the class whose turn it is, whoever had least, of several the first that waits; one that owes, before
+ * it asks.
+ */
 function first<Guest>(state: State<Guest>): readonly [Guest, Place] | undefined {
   const { places, asking, preferredInARow } = state;
   const isTurnOfOthers = someAsk(state, false) && preferredInARow >= MOST_PREFERRED_IN_A_ROW;
   const isPreferredTurn = someAsk(state, true) && !isTurnOfOthers;
   let best: readonly [Guest, Place] | undefined;
-  for (const each of places) {
-    const [guest, place] = each;
+  for (const guest of new Set([...asking, ...places.keys()])) {
+    const place = placeOf(state, guest);
     if (place.owed === 0 && !asking.has(guest)) continue;
     if (asking.size > 0 && place.isPreferred !== isPreferredTurn) continue;
-    if (best === undefined || isBefore(place, best[1])) best = each;
+    if (best === undefined || isBefore(place, best[1])) best = [guest, place];
   }
   return best;
 }

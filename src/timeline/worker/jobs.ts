@@ -26,7 +26,7 @@ export async function runPoll(parts: WorkerParts): Promise<void> {
     await failures.polled(polled);
     await trimmer.afterCommit(polled.appended);
   } catch (error) {
-    if (!state.isStopped) await failures.pollFailed(error);
+    if (isOurs(state)) await failures.pollFailed(error);
   } finally {
     coalescer.ended();
   }
@@ -48,9 +48,15 @@ export async function runRepair(parts: WorkerParts, kind: Exclude<JobKind, 'poll
     await failures.repaired(kind);
     await trimmer.afterCommit(done?.appended ?? 0);
   } catch (error) {
+    if (!isOurs(state)) return;
     retry.failed(error);
-    if (!state.isStopped) await failures.repaired(kind, error);
+    await failures.repaired(kind, error);
   }
+}
+
+/** What breaks off because another gateway took the token is no failure of the source. */
+function isOurs({ isStopped, isAdopted }: WorkerParts['state']): boolean {
+  return !isStopped && isAdopted;
 }
 
 export function noteGaps({ state }: WorkerParts, { gaps }: LogState): void {

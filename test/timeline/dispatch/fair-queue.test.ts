@@ -106,6 +106,17 @@ describe('a fair queue', () => {
     );
   });
 
+  it('has of those that had as much the first that waits go first, whoever came first', () => {
+    const queue = createFairQueue<string>(0);
+    const next = (nowMs: number, ...names: readonly string[]) => {
+      const waiting = names.map((guest) => ({ guest, isPreferred: false, isUrgent: false }));
+      return queue.next(waiting, { nowMs, intervalMs: 1000 })?.guest;
+    };
+    assert.equal(next(0, 'a'), 'a');
+    queue.went('a', { nowMs: 0, intervalMs: 1000 });
+    assert.deepEqual([next(500, 'c'), next(700, 'b', 'c'), next(1000, 'b', 'c')], [undefined, undefined, 'b']);
+  });
+
   it('does not wait for one who went away', () => {
     const queue = createFairQueue<string>(0);
     const next = (nowMs: number, ...guests: readonly string[]) =>
