@@ -57,6 +57,11 @@ interface Answer {
   readonly text: string;
 }
 
+/** The whole answer is sent, with its length. */
+const OF_THE_CONNECTION = new Set(['transfer-encoding', 'connection']);
+/** Anything else is more than the text of an answer. */
+const JSON_TYPE = /^application\/(?:graphql-response\+)?json\b/;
+
 /** Why the answer that was made is not sent. */
 function refusalOf(
   { share, answerSize }: Pick<YogaContext, 'share' | 'answerSize'>,
@@ -118,8 +123,10 @@ export function createGraphqlEndpoint(
     const refusal = refusalOf(context, text);
     if (refusal) return refusal;
     if (answer.status === notAcceptable.status) return notAcceptable;
-    const sent = Object.fromEntries(answer.headers);
-    if (answer.status === 200 && body !== null && accept.length <= MAX_ACCEPT_LENGTH) plainHeaders.set(accept, sent);
+    const sent = Object.fromEntries([...answer.headers].filter(([name]) => !OF_THE_CONNECTION.has(name.toLowerCase())));
+    const isJson = JSON_TYPE.test(answer.headers.get('content-type') ?? '');
+    if (answer.status === 200 && body !== null && isJson && accept.length <= MAX_ACCEPT_LENGTH)
+      plainHeaders.set(accept, sent);
     return { status: answer.status, headers: sent, text };
   }
 

@@ -79,3 +79,20 @@ test('the public audit passes, 61 of 61, once its documents are known', async ()
   const failed = results.filter(({ status }) => status !== 'ok').map(({ id, name }) => `${id} ${name}`);
   assert.deepEqual([failed, results.length], [[], 61]);
 });
+
+for (const accept of ['text/event-stream', 'multipart/mixed']) {
+  test(`${accept} gets each time what Yoga makes of it, as one answer of a known length`, async () => {
+    const headers = { 'content-type': 'application/json', accept, 'x-user-id': 'ann' };
+    const texts: string[] = [];
+    for (let n = 0; n < 2; n += 1) {
+      const body = JSON.stringify({ query: '{ __typename }' });
+      const response = await fetch(`${edge.url}/graphql`, { method: 'POST', headers, body });
+      assert.equal(response.headers.get('transfer-encoding'), null);
+      assert.ok(response.headers.get('content-type')?.startsWith(accept));
+      texts.push(await response.text());
+    }
+    assert.match(texts[0] ?? '', /"__typename":"Query"/);
+    assert.ok(!texts[0]?.startsWith('{'));
+    assert.equal(texts[1], texts[0]);
+  });
+}
