@@ -64,6 +64,13 @@ export function createOpener(deps: OpenDeps, drafts: Drafts): Opener {
     return { instance: stored(userId, winner), state: 'CACHED', problems: [] };
   }
 
+  /** The newest live instance, in the place of one that cannot be made. */
+  async function previousOf({ userId }: OpenRequest, problems: readonly Problem[]): Promise<Opened | undefined> {
+    const newest = await feeds.newest(userId, clock.now()).catch(ignoreOutage);
+    if (newest && newest.size > 0 && storyKeys.of(newest.feedId))
+      return { instance: stored(userId, newest.feedId), state: 'CACHED', problems };
+  }
+
   /** `known` is absent while the store is out. */
   async function make(
     request: OpenRequest,
@@ -73,9 +80,7 @@ export function createOpener(deps: OpenDeps, drafts: Drafts): Opener {
     const failed = async (outage: Outage): Promise<Opened | undefined> => {
       problems.push(problemOf(outage));
       log?.(`for you: ${outage.message}`);
-      const newest = known && (await feeds.newest(request.userId, clock.now()).catch(ignoreOutage));
-      if (newest && newest.size > 0 && storyKeys.of(newest.feedId))
-        return { instance: stored(request.userId, newest.feedId), state: 'CACHED', problems };
+      return known && previousOf(request, problems);
     };
 
     let candidates: readonly Candidate[];
@@ -139,7 +144,15 @@ export function createOpener(deps: OpenDeps, drafts: Drafts): Opener {
     renew: boolean,
   ): Promise<Opened> {
     if (found instanceof StoreUnavailableError) return unpublished(request, found);
-    return drafts.run(() => make(request, { alias: found.alias, renew }));
+    try {
+      return await drafts.run(() => make(request, { alias: found.alias, renew }));
+    } catch (error) {
+      // Too many others wait for theirs.
+      if (!(error instanceof RecommenderUnavailableError)) throw error;
+      const previous = await previousOf(request, [problemOf(error)]);
+      if (!previous) throw error;
+      return previous;
+    }
   }
 
   return {

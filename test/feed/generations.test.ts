@@ -84,6 +84,35 @@ test('who waits in line too long for a feed is told to ask again, and those befo
   }
 });
 
+test('who waits in line too long is shown the feed of before, where there is one', async () => {
+  const clock = manualClock();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let isSlow = false;
+  const recommender = {
+    ...scriptedRecommender(async ({ candidates }) => {
+      if (isSlow) await promise;
+      return candidates.map(({ post }) => ({ postId: post.id }));
+    }),
+    maxMs: 60_000,
+  };
+  const { forYou, request } = world({ feeds: store.feeds, posts: posts(20), recommender, clock });
+  const before = await forYou.page(request({ userId: 'zoe' }));
+  isSlow = true;
+  const others = viewers('others', 32).map((userId) => forYou.page(request({ userId })));
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((done) => setImmediate(done));
+  const page = forYou.refresh(request({ userId: 'zoe' }));
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((done) => setImmediate(done));
+  clock.advance(10_000);
+  const { state, feed, problems } = await page;
+  assert.deepEqual([state, feed?.feedId], ['CACHED', before.feed?.feedId]);
+  assert.deepEqual(
+    problems.map(({ code }) => code),
+    ['RECOMMENDER_UNAVAILABLE'],
+  );
+  resolve();
+  await Promise.all(others);
+});
+
 test('a crowd that waits for the same candidates leaves turns to others while its feeds are made', async () => {
   const { forYou, request } = world({ feeds: store.feeds, posts: posts(500), recommender: localRecommender });
   const { promise, resolve } = Promise.withResolvers<void>();
